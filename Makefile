@@ -1,0 +1,146 @@
+# `make` prints this help. Each step of CI is a target; `make test` runs them all.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+# The stages share two cores and their servers: one after the other, even under make -j.
+.NOTPARALLEL:
+
+# PostgreSQL versions to test the engine on: make engine PG_VERSIONS="14 18"
+PG_VERSIONS ?= 14 15 16 17 18
+# Arguments of `make up`: make up ARGS="--help"
+ARGS ?=
+# Benchmarks to run, and what to compare with.
+BENCH ?= send cycle latency held-xmin
+AGAINST ?= pgmq
+
+# Linters and the test runner have a module of their own, so that what they need is not what Weir needs.
+TOOL := go tool -modfile=tools/go.mod
+LINT := $(TOOL) golangci-lint
+TESTSUM := $(TOOL) gotestsum --format standard-quiet
+
+# The race detector needs a C compiler; without one the same tests run without it.
+RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
+
+NEWEST = $(lastword $(PG_VERSIONS))
+# What the pages say is tried on the newest version only.
+UNIT_PACKAGES = $(shell go list ./cmd/... ./internal/... ./sql/... ./test/docs/... | grep -v /internal/tidy)
+ENGINE_PACKAGES = $(shell go list ./internal/engine/... ./internal/migrate/... $(TEST_DIRS) | \
+	grep -v -e /test/e2e -e /test/docs -e /test/pooler)
+TEST_DIRS = $(patsubst %,./%/...,$(wildcard test))
+RESULTS := build/tests
+
+.PHONY: help
+help: ## print this help
+	@awk -F ':.*## |^##@ ' '/^##@ / { print "\n" $$2 } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' \
+		$(firstword $(MAKEFILE_LIST))
+
+##@ Use
+
+.PHONY: up
+up: build ## start PostgreSQL, install the engine and serve HTTP on 127.0.0.1:9347
+	@exec build/weir up $(ARGS)
+
+.PHONY: build
+build: ## build the program as build/weir
+	go build -trimpath -o build/weir ./cmd/weir
+
+.PHONY: bench
+bench: ## compare with another queue: make bench BENCH=send AGAINST=pgmq
+	@go build -o build/weir ./cmd/weir
+	@for what in $(BENCH); do ./build/weir bench $$what --against $(AGAINST); done
+
+.PHONY: clean
+clean: ## remove what building and testing left behind; never a data directory
+	rm -rf build
+
+##@ Change
+
+.PHONY: generate
+generate: ## rewrite the generated files
+	go run ./internal/errgen
+	go run ./internal/refgen
+
+.PHONY: fmt
+fmt: ## format the Go files
+	$(LINT) fmt
+
+##@ Check
+
+STAGES := check unit engine pooler e2e
+
+.PHONY: test
+test: ## everything, as CI does: all stages run, and one that fails fails the whole
+	@rm -rf $(RESULTS); failed=""; \
+	for stage in $(STAGES); do \
+		echo "==> make $$stage"; \
+		$(MAKE) --no-print-directory -k $$stage || failed="$$failed $$stage"; \
+	done; \
+	$(MAKE) --no-print-directory tally || failed="$$failed tally"; \
+	if [ -n "$$failed" ]; then echo "FAILED:$$failed"; exit 1; fi; \
+	echo "PASSED: $(STAGES)"
+
+.PHONY: check
+check: fmt-check lint modules generated tidy ## format, lint, modules, generated files, house rules
+
+.PHONY: fmt-check
+fmt-check: ## fail when a Go file is not formatted
+	$(LINT) fmt --diff
+
+.PHONY: lint
+lint: ## run the linters
+	go vet ./...
+	$(LINT) run ./...
+
+.PHONY: modules
+modules: ## fail when go.mod does not fit the code
+	go mod tidy -diff
+
+.PHONY: generated
+generated: ## fail when a generated file is not what make generate writes
+	go run ./internal/errgen -check
+	go run ./internal/refgen -check
+
+.PHONY: tidy
+tidy: ## check the house rules
+	$(call testsum,tidy,$(NEWEST)) ./internal/tidy
+
+.PHONY: unit
+unit: ## tests of the Go parts, with the race detector, on the newest PostgreSQL
+	$(call testsum,unit,$(NEWEST)) $(RACE) -p 2 -timeout 10m $(UNIT_PACKAGES)
+
+.PHONY: engine
+engine: ## tests of the engine on every supported PostgreSQL: PG_VERSIONS
+	@$(MAKE) --no-print-directory -k $(PG_VERSIONS:%=engine-%)
+
+.PHONY: $(PG_VERSIONS:%=engine-%)
+$(PG_VERSIONS:%=engine-%): engine-%:
+	@echo "--> PostgreSQL $*"
+	$(call testsum,engine-$*,$*) -p 1 -timeout 15m $(ENGINE_PACKAGES)
+
+.PHONY: pooler
+pooler: pgbouncer ## behind PgBouncer, on the newest PostgreSQL
+	$(call testsum,pooler,$(NEWEST)) -timeout 10m ./test/pooler/...
+
+# PgBouncer comes from the distribution, and only when it is not there. Where this cannot be, the tests say so and fail.
+.PHONY: pgbouncer
+pgbouncer:
+	-@if ! PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null && [ "$$(id -u)" = 0 ] && \
+		command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer; \
+	fi
+
+.PHONY: e2e
+e2e: ## the program as its users run it
+	@if [ -d test/e2e ]; then \
+		$(call testsum,e2e,$(NEWEST)) -timeout 10m ./test/e2e/...; \
+	fi
+
+.PHONY: tally
+tally: ## count what the stages ran, from the results they left
+	@$(TESTSUM) --raw-command -- cat $(sort $(wildcard $(RESULTS)/*.json))
+	@count() { cat $(RESULTS)/*.json | grep '"Test":' | grep -c "\"Action\":\"$$1\"" || true; }; \
+	echo "$$(count pass) passed, $$(count fail) failed, $$(count skip) skipped"
+
+# testsum NAME,VERSION runs `go test` on that PostgreSQL with the arguments that follow and keeps the results for tally.
+testsum = mkdir -p $(RESULTS) && WEIR_TEST_PG=$(2) $(TESTSUM) --jsonfile $(RESULTS)/$(1).json -- -count=1

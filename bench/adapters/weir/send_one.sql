@@ -1,0 +1,2 @@
+-- Sends one message. :payload is the text of a jsonb.
+select weir.send('bench', :payload);

@@ -1,0 +1,109 @@
+package bench_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/weirmq/weir/internal/bench"
+)
+
+// smoke measures a workload on both systems as briefly as it can be.
+func smoke(t *testing.T, workload string) *bench.Report {
+	t.Helper()
+	opts := bench.DefaultOptions()
+	opts.Workload, opts.Against = workload, []string{"pgmq"}
+	opts.Duration, opts.Repetitions = 2*time.Second, 1
+	opts.Clients, opts.Backlog, opts.Deep = 2, 20_000, 5_000
+	report, err := bench.Run(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("measure %s: %v", workload, err)
+	}
+	var table, text bytes.Buffer
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	report.WriteTable(w)
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + table.String())
+	if err := json.NewEncoder(&text).Encode(report); err != nil {
+		t.Errorf("encode report: %v", err)
+	}
+	for _, sys := range []string{"weir", "pgmq"} {
+		if !strings.Contains(table.String(), sys) || !strings.Contains(text.String(), `"`+sys+`"`) {
+			t.Errorf("the report does not name %s", sys)
+		}
+	}
+	return report
+}
+
+// figure returns a metric of a case.
+func figure(t *testing.T, r *bench.Report, name, metric, sys string) float64 {
+	t.Helper()
+	for _, c := range r.Cases {
+		for _, m := range c.Metrics {
+			if c.Name == name && m.Name == metric {
+				return m.Systems[sys].Median
+			}
+		}
+	}
+	t.Fatalf("no %s of %s", metric, name)
+	return 0
+}
+
+// Every run checks the counts itself: consumed and claimed never exceed sent. Here the ends are checked.
+
+func TestEveryMessageThatIsReceivedIsFinished(t *testing.T) {
+	report := smoke(t, "consume")
+	for _, sys := range []string{"weir", "pgmq"} {
+		for _, c := range []string{"records", "rows", "single"} {
+			if left := figure(t, report, c, "left unfinished", sys); left != 0 {
+				t.Errorf("%s %s left %.0f messages unfinished", sys, c, left)
+			}
+			if rate := figure(t, report, c, "rate", sys); rate <= 0 {
+				t.Errorf("%s %s has a rate of %v", sys, c, rate)
+			}
+		}
+	}
+}
+
+func TestCostsOfASendAreMeasured(t *testing.T) {
+	report := smoke(t, "send")
+	for _, sys := range []string{"weir", "pgmq"} {
+		for _, c := range []string{"batch", "single"} {
+			// No send takes less than a microsecond of CPU or less WAL than its payload, nor 100 times what is known.
+			if cpu := figure(t, report, c, "backend CPU", sys); cpu < 0.5 || cpu > 10_000 {
+				t.Errorf("%s %s takes %v us of CPU", sys, c, cpu)
+			}
+			if wal := figure(t, report, c, "WAL", sys); wal < 22 || wal > 10_000 {
+				t.Errorf("%s %s writes %v bytes of WAL", sys, c, wal)
+			}
+		}
+	}
+}
+
+func TestNoMessageIsLostAtASteadyRate(t *testing.T) {
+	report := smoke(t, "latency")
+	for _, sys := range []string{"weir", "pgmq"} {
+		if n := figure(t, report, "latency", "messages", sys); n != 200 {
+			t.Errorf("%s delivered %.0f messages of 200", sys, n)
+		}
+		if p50 := figure(t, report, "latency", "end to end p50", sys); p50 <= 0 || p50 > 1000 {
+			t.Errorf("%s has a p50 of %v ms", sys, p50)
+		}
+	}
+}
+
+func TestCycleGoesOnWhileATransactionIsHeldOpen(t *testing.T) {
+	report := smoke(t, "held-xmin")
+	for _, sys := range []string{"weir", "pgmq"} {
+		for _, holder := range []string{"free", "reader", "writer"} {
+			if rate := figure(t, report, "held", holder+": rate", sys); rate <= 0 {
+				t.Errorf("%s has a rate of %v beside a %s", sys, rate, holder)
+			}
+		}
+	}
+}

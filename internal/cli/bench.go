@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirmq/weir/internal/bench"
+)
+
+// bench measures Weir, alone or beside another queue.
+func (a *app) bench() *cobra.Command {
+	opts := bench.DefaultOptions()
+	about := map[string]string{
+		"send":      "Measure sends: batches and single messages",
+		"consume":   "Measure receives and acks from a backlog: records, rows, single messages, depth",
+		"cycle":     "Measure clients that send, receive and acknowledge",
+		"latency":   "Measure the time from send to receive at a steady rate",
+		"held-xmin": "Measure the cycle while a transaction is held open",
+	}
+	below := make([]*cobra.Command, 0, len(about))
+	for _, name := range bench.Workloads() {
+		below = append(below, leaf(name, about[name], cobra.NoArgs, func(ctx context.Context, _ []string) error {
+			run := opts
+			run.Workload, run.DSN = name, a.dsn
+			return a.runBench(ctx, run)
+		}))
+	}
+	c := parent("bench", "Measure Weir, alone or beside another queue", below...)
+	c.Long = "Starts a PostgreSQL of its own, or makes scratch databases on the one that --dsn names, and measures.\n" +
+		"Nothing that is there already is touched. bench/METHODOLOGY.md says how it measures and why."
+	flags := c.PersistentFlags()
+	flags.StringSliceVar(&opts.Against, "against", nil, "measure this system too, in turns: pgmq")
+	flags.IntVar(&opts.Clients, "clients", opts.Clients, "connections")
+	flags.IntVar(&opts.Batch, "batch", opts.Batch, "messages a batch")
+	flags.IntVar(&opts.PayloadBytes, "payload-bytes", opts.PayloadBytes, "length of a message's JSON text")
+	flags.DurationVar(&opts.Duration, "duration", 0, "time of one run (default 5s to 20s, as the workload needs)")
+	flags.IntVar(&opts.Repetitions, "repetitions", opts.Repetitions, "runs of each system")
+	flags.IntVar(&opts.Backlog, "backlog", opts.Backlog, "messages that wait before a consume")
+	flags.IntVar(&opts.PreloadBatch, "preload-batch", 0, "messages a call when the backlog is sent (default --batch)")
+	flags.IntVar(&opts.Deep, "deep", opts.Deep, "the backlog that is compared with one of 1,000")
+	flags.IntVar(&opts.Rate, "rate", opts.Rate, "messages a second for latency")
+	return c
+}
+
+func (a *app) runBench(ctx context.Context, opts bench.Options) error {
+	opts.Log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	report, err := bench.Run(ctx, opts)
+	if errors.Is(err, bench.ErrOptions) {
+		return &usageError{err: err}
+	}
+	if err != nil {
+		return err
+	}
+	return a.emit(report, func(w io.Writer) { report.WriteTable(w) })
+}

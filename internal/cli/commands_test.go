@@ -1,0 +1,167 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/weirmq/weir/internal/cli"
+	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/internal/pgtest"
+)
+
+func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("1\n2\n3\n", "send", "q")
+	if out := s.ok("", "peek", "q", "--max", "2"); strings.Count(out, "\n") != 3 || !strings.Contains(out, "PAYLOAD\n1") {
+		t.Errorf("peek printed %q", out)
+	}
+	claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--max", "3"))[0].ClaimID, 10)
+	for _, step := range []struct{ args, want string }{
+		{"extend q " + claim + " --lease 2h", "lasts until 20"},
+		{"ack q " + claim + " 1", "finished 1 message"},
+		{"nack q " + claim + " 2 --delay 1h --reason busy", "gave back 1 message"},
+		{"reject q " + claim + " --reason no", "rejected 1 message"},
+		{"dead list q", "no"},
+		{"dead show q 3", "payload"},
+		{"status q", "q      default  0        0        1        1"},
+		{"dead redrive q 3", "sent back 1 dead letter"},
+		{"receive q", `"id":3,`},
+		{"reject q " + claim + " 3", "rejected 0 messages"},
+	} {
+		if out := s.ok("", strings.Fields(step.args)...); !strings.Contains(out, step.want) {
+			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
+		}
+	}
+}
+
+func TestDeadLettersAreOnlyTouchedByNameOrAllOnRequest(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("1\n2\n3\n", "send", "q")
+	claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--max", "3"))[0].ClaimID, 10)
+	s.ok("", "reject", "q", claim)
+	s.fails(2, "--all", "", "dead", "discard", "q")
+	s.fails(2, "--all", "", "dead", "discard", "q", "1", "--all")
+	s.fails(3, "WR017", "", "dead", "discard", "q", "77")
+	if out := s.ok("", "dead", "discard", "q", "2"); out != "discarded 1 dead letter\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("", "dead", "redrive", "q", "--all"); out != "sent back 2 dead letters\n" {
+		t.Errorf("printed %q", out)
+	}
+}
+
+func TestQueuesAndGroupsAreMadeShownAndDropped(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	for _, step := range []struct{ args, want string }{
+		{"queue list", "q      1"},
+		{"queue show q", "default"},
+		{"group create q g --max-attempts 3 --backoff-min 10ms --start end", "group g of queue q is there"},
+		{"group list q", "default"},
+		{"group show q g", "10ms"},
+		{"queue list -o json", `"lanes":1`},
+		{"group show q g -o json", `"backoff_min_ms":10`},
+		{"group drop q g", "group g of queue q is gone"},
+		{"queue drop q", "queue q is gone"},
+		{"queue list -o json", "[]"},
+		{"status", "no queues yet: weir queue create NAME makes one"},
+		{"dsn", "postgres://"},
+	} {
+		if out := s.ok("", strings.Fields(step.args)...); !strings.Contains(out, step.want) {
+			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
+		}
+	}
+}
+
+func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"frobnicate", 2, "unknown command"},
+		{"send", 2, "usage: weir send QUEUE [PAYLOAD]"},
+		{"send q 1 --frob", 2, "unknown flag"},
+		{"status -o xml", 2, "table or json"},
+		{"ack q one", 2, "is not a claim id"},
+		{"ack q 1 one", 2, "is not a message id"},
+		{"send q 1 --headers {", 2, "--headers is not JSON"},
+		{"send q 1 --atomic", 2, "standard input"},
+		{"queue create No/Good", 2, "WR005"},
+		{"receive q --max 1 --lease 0s", 2, "WR006"},
+		{"send none 1", 3, "hint: weir queue create none"},
+		{"receive q --group none", 3, "hint: weir group create q none"},
+		{"group show q none", 3, "hint: weir group create q none"},
+		{"ack q 999999999", 3, "WR009"},
+		{"dead show q 1", 3, "WR017"},
+		{"queue create q", 4, "WR002"},
+		{"group create q default", 4, "WR004"},
+		{"status --dsn postgres://127.0.0.1:1/x", 5, "08001"},
+		{"status --dsn nonsense", 2, "invalid_dsn"},
+		{"serve --listen 0.0.0.0:0", 4, "no authentication"},
+	} {
+		s.fails(c.code, c.says, "", strings.Fields(c.args)...)
+	}
+}
+
+func TestAMissingRightHasItsExitCode(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	dsn := s.db.Server.SocketDSN(s.db.Role(t), s.db.Name)
+	s.fails(6, "42501", "", "--dsn", dsn, "send", "q", "1")
+}
+
+func TestErrorsAreJSONWhenTheOutputIs(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	r := s.fails(3, "", "", "send", "none", "1", "-o", "json")
+	var body struct {
+		Error struct {
+			Message, SQLState, Name, Hint string
+			ExitCode                      int `json:"exit_code"`
+		}
+	}
+	if err := json.Unmarshal([]byte(r.errors), &body); err != nil {
+		t.Fatalf("%v: %s", err, r.errors)
+	}
+	e := body.Error
+	if e.SQLState != "WR001" || e.Name != "queue_not_found" || e.ExitCode != 3 || e.Hint != "weir queue create none" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestInstallPutsTheEngineIntoAnyDatabaseAndPrintsItForOthers(t *testing.T) {
+	t.Parallel()
+	s := &shell{T: t, db: pgtest.New(t, pgtest.Options{Bare: true})}
+	s.fails(1, "hint: The engine is not in this database", "", "queue", "list")
+	for _, verb := range []string{"install", "upgrade"} {
+		if out := s.ok("", verb); out != "engine "+migrate.Version()+" is in place\n" {
+			t.Errorf("%s printed %q", verb, out)
+		}
+	}
+	if out := s.ok("", "queue", "create", "q"); out != "queue q is there\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("", "install", "--print"); !strings.Contains(out, "create schema if not exists weir;") {
+		t.Errorf("printed %d bytes", len(out))
+	}
+}
+
+func TestHelpListsTheExitCodes(t *testing.T) {
+	t.Parallel()
+	var out, errors strings.Builder
+	if code := cli.Run(t.Context(), []string{"weir", "help", "exit-codes"}, nil, &out, &errors); code != 0 {
+		t.Errorf("exit code %d: %s", code, errors.String())
+	}
+	for _, code := range []string{"0", "1", "2", "3", "4", "5", "6", "130"} {
+		if !strings.Contains(out.String(), "\n  "+code+" ") {
+			t.Errorf("no exit code %s in %s", code, out.String())
+		}
+	}
+}

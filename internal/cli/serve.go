@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/internal/server"
+)
+
+// serveConns is the size of a server's pool when the DSN gives none.
+const serveConns = 16
+
+// serve runs the HTTP server in front of any database that has the engine.
+func (a *app) serve() *cobra.Command {
+	var listen string
+	var bodyMax int64
+	var hosts []string
+	c := leaf("serve", "Serve HTTP in front of a database", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		listener, err := server.Listen(ctx, listen)
+		if err != nil {
+			return err
+		}
+		defer listener.Close() //nolint:errcheck // the server has closed it by then
+		dsn, direct, err := a.findDSN()
+		if err != nil {
+			return err
+		}
+		client, err := engine.Open(ctx, dsn, engine.Options{AppName: "weir serve", Direct: direct, MaxConns: serveConns})
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		version, err := client.Version(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stderr, "weir: serving engine %s on http://%s\n", version, listener.Addr())
+		return server.New(client, server.Options{
+			Version: migrate.Version(), BodyMax: bodyMax, Hosts: hosts, Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
+		}).Serve(ctx, listener)
+	})
+	flags := c.Flags()
+	flags.StringVar(&listen, "listen", server.DefaultListen,
+		"address to listen on, of loopback as long as there is no authentication")
+	flags.Int64Var(&bodyMax, "body-max", 0, "largest request body in bytes (default 32 MiB)")
+	flags.StringSliceVar(&hosts, "allow-host", nil, "host name under which a reverse proxy passes requests on")
+	return c
+}

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// exec runs a statement that returns nothing of interest.
+func (c *Client) exec(ctx context.Context, doing, sql string, args ...any) error {
+	_, err := c.q.Exec(ctx, sql, args...)
+	return wrap(doing, err)
+}
+
+// one reads the single value of a statement that returns one row.
+func one[T any](ctx context.Context, c *Client, doing, sql string, args ...any) (T, error) {
+	var v T
+	err := c.q.QueryRow(ctx, sql, args...).Scan(&v)
+	return v, wrap(doing, err)
+}
+
+// collect reads all rows; fields gives the places where the columns of one row go.
+func collect[T any](
+	ctx context.Context, c *Client, doing, sql string, fields func(*T) []any, args ...any,
+) ([]T, error) {
+	rows, err := c.q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, wrap(doing, err)
+	}
+	defer rows.Close()
+	list := []T{}
+	for rows.Next() {
+		var item T
+		if err := rows.Scan(fields(&item)...); err != nil {
+			return nil, wrap(doing, err)
+		}
+		list = append(list, item)
+	}
+	return list, wrap(doing, rows.Err())
+}
+
+// Millis is a duration that JSON shows as whole milliseconds and SQL knows as an interval.
+type Millis time.Duration
+
+// MarshalJSON writes the number of milliseconds.
+func (m Millis) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(m).Milliseconds())
+}
+
+// UnmarshalJSON reads a number of milliseconds.
+func (m *Millis) UnmarshalJSON(text []byte) error {
+	var n int64
+	if err := json.Unmarshal(text, &n); err != nil {
+		return fmt.Errorf("read milliseconds: %w", err)
+	}
+	*m = Millis(time.Duration(n) * time.Millisecond)
+	return nil
+}
+
+// String writes the duration as Go does.
+func (m Millis) String() string { return time.Duration(m).String() }
+
+// ScanInterval reads an SQL interval; a month counts as 30 days.
+func (m *Millis) ScanInterval(v pgtype.Interval) error {
+	if !v.Valid {
+		*m = 0
+		return nil
+	}
+	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
+	*m = Millis(time.Duration(v.Months)*month + time.Duration(v.Days)*day + time.Duration(v.Microseconds)*time.Microsecond)
+	return nil
+}
+
+// nullableID is an id that is 0 where SQL has null.
+type nullableID int64
+
+// ScanInt64 reads a bigint.
+func (n *nullableID) ScanInt64(v pgtype.Int8) error {
+	*n = nullableID(v.Int64)
+	return nil
+}
+
+// utc is a time that does not depend on the zone of this machine.
+type utc time.Time
+
+// ScanTimestamptz reads a timestamptz.
+func (u *utc) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*u = utc(v.Time.UTC())
+	return nil
+}

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	sqlAck    = `select weir.ack($1, $2, ids => $3)`
+	sqlNack   = `select weir.nack($1, $2, ids => $3, delay => $4, reason => $5)`
+	sqlReject = `select weir.reject($1, $2, ids => $3, reason => $4)`
+	sqlExtend = `select weir.extend($1, $2, lease => $3)`
+)
+
+// Ack finishes the messages of a claim, all of them when ids is nil, and returns how many it finished.
+func (c *Client) Ack(ctx context.Context, queue string, claim int64, ids []int64) (int, error) {
+	return one[int](ctx, c, "ack messages", sqlAck, queue, claim, ids)
+}
+
+// Nack gives messages of a claim back for another attempt after delay, or after the group's backoff when it is nil.
+func (c *Client) Nack(
+	ctx context.Context, queue string, claim int64, ids []int64, delay *time.Duration, reason *string,
+) (int, error) {
+	return one[int](ctx, c, "nack messages", sqlNack, queue, claim, ids, delay, reason)
+}
+
+// Reject moves messages of a claim to the dead letters now.
+func (c *Client) Reject(ctx context.Context, queue string, claim int64, ids []int64, reason *string) (int, error) {
+	return one[int](ctx, c, "reject messages", sqlReject, queue, claim, ids, reason)
+}
+
+// Extend gives a claim a new deadline, a lease from now, and returns it.
+func (c *Client) Extend(ctx context.Context, queue string, claim int64, lease time.Duration) (time.Time, error) {
+	t, err := one[time.Time](ctx, c, "extend claim", sqlExtend, queue, claim, lease)
+	return t.UTC(), err
+}

@@ -1,0 +1,53 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/internal/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	pgtest.SetInstaller(migrate.Install)
+	pgtest.Main(m)
+}
+
+// open returns a client as a program gets it.
+func open(t *testing.T, db *pgtest.DB) *engine.Client {
+	t.Helper()
+	client, err := engine.Open(t.Context(), db.DSN, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// newQueue makes a database with the queue q of one lane, so that the order is known.
+func newQueue(t *testing.T, major int) (*pgtest.DB, *engine.Client) {
+	t.Helper()
+	db := pgtest.New(t, pgtest.Options{Major: major})
+	client := open(t, db)
+	must(t, client.CreateQueue(t.Context(), "q", engine.QueueOptions{Lanes: ptr(1)}))
+	return db, client
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get is must for a call that also returns a value.
+func get[T any](t *testing.T) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,233 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/pgtest"
+)
+
+func TestAMessageComesBackAsItWasSent(t *testing.T) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		_, client := newQueue(t, major)
+		for _, want := range []engine.Outgoing{
+			{Payload: json.RawMessage(`{"amount": 12345678901234567890.123456789012345678901234567890}`)},
+			{Payload: json.RawMessage(`null`), Key: ptr("")},
+			{Payload: json.RawMessage(`"ünïcödé \" 𝄞"`), Key: ptr("schlüssel")},
+			{Payload: json.RawMessage(`[1, 2, {"a": []}]`), Headers: json.RawMessage(`{"trace": "abc"}`), Key: ptr("k")},
+		} {
+			id := get[int64](t)(client.Send(t.Context(), "q", want, nil))
+			list := get[[]engine.Message](t)(client.Receive(t.Context(), "q", "default", 10, time.Minute))
+			if len(list) != 1 {
+				t.Fatalf("%s: got %d messages", want.Payload, len(list))
+			}
+			got := list[0]
+			if got.ID != id || got.ClaimID == 0 || got.Attempt != 1 || time.Since(got.EnqueuedAt).Abs() > time.Hour {
+				t.Errorf("%s: got %+v, want id %d", want.Payload, got, id)
+			}
+			same(t, got.Payload, want.Payload)
+			same(t, got.Headers, want.Headers)
+			if (got.Key == nil) != (want.Key == nil) || got.Key != nil && *got.Key != *want.Key {
+				t.Errorf("%s: another key than sent", want.Payload)
+			}
+		}
+	})
+}
+
+// same compares JSON texts as jsonb writes them; the samples are written that way.
+func same(t *testing.T, got, want json.RawMessage) {
+	t.Helper()
+	if string(got) != string(want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestEachMessageOfABatchKeepsItsOwnKeyHeadersAndAttempt(t *testing.T) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		_, client := newQueue(t, major)
+		var batch []engine.Outgoing
+		for i := range 9 {
+			m := engine.Outgoing{Payload: json.RawMessage(strconv.Itoa(i))}
+			if i%2 == 0 {
+				m.Key = ptr(fmt.Sprint("key", i))
+			}
+			if i%3 == 0 {
+				m.Headers = json.RawMessage(fmt.Sprintf(`{"h": %d}`, i))
+			}
+			batch = append(batch, m)
+		}
+		ids := get[[]int64](t)(client.SendBatch(t.Context(), "q", batch, nil))
+		if len(ids) != len(batch) || !slices.IsSorted(ids) {
+			t.Fatalf("ids %v", ids)
+		}
+		first := receiveAll(t, client, "q")
+		get[int](t)(client.Nack(t.Context(), "q", first[4].ClaimID, []int64{ids[4]}, ptr(time.Duration(0)), nil))
+		again := receiveAll(t, client, "q")
+		if len(first) != len(batch) || len(again) != 1 {
+			t.Fatalf("got %d messages, then %d", len(first), len(again))
+		}
+		for i, m := range append(first, again...) {
+			n, attempt := i, 1
+			if i == len(first) {
+				n, attempt = 4, 2
+			}
+			if m.ID != ids[n] || m.Attempt != attempt || (m.Key != nil) != (n%2 == 0) {
+				t.Errorf("message %d is %+v, want id %d attempt %d", n, m, ids[n], attempt)
+			}
+			same(t, m.Payload, batch[n].Payload)
+			same(t, m.Headers, batch[n].Headers)
+		}
+	})
+}
+
+// receiveAll claims until nothing is left.
+func receiveAll(t *testing.T, client *engine.Client, queue string) []engine.Message {
+	t.Helper()
+	var all []engine.Message
+	for {
+		list := get[[]engine.Message](t)(client.Receive(t.Context(), queue, "default", 1000, time.Minute))
+		if len(list) == 0 {
+			return all
+		}
+		all = append(all, list...)
+	}
+}
+
+func TestWhatATransactionSendsAndAcknowledgesHappensTogetherOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		_, client := newQueue(t, major)
+		ctx := t.Context()
+		must(t, client.CreateQueue(ctx, "next", engine.QueueOptions{}))
+		get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+		claim := receiveAll(t, client, "q")[0].ClaimID
+		handOver := func(fail error) error {
+			return client.InTx(ctx, func(tx *engine.Client) error {
+				if _, err := tx.Ack(ctx, "q", claim, nil); err != nil {
+					return err
+				}
+				if _, err := tx.Send(ctx, "next", engine.Outgoing{Payload: json.RawMessage("2")}, nil); err != nil {
+					return err
+				}
+				return fail
+			})
+		}
+		if err := handOver(context.Canceled); err == nil {
+			t.Fatal("the error of a transaction got lost")
+		}
+		if n := len(receiveAll(t, client, "next")); n != 0 {
+			t.Errorf("%d messages of a rolled-back transaction", n)
+		}
+		must(t, handOver(nil))
+		if n := get[int](t)(client.Ack(ctx, "q", claim, nil)); n != 0 {
+			t.Errorf("acknowledged %d messages again", n)
+		}
+		if n := len(receiveAll(t, client, "next")); n != 1 {
+			t.Errorf("%d messages of a committed transaction, want 1", n)
+		}
+	})
+}
+
+func TestADelayedMessageIsCountedAndNotDelivered(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	delay := time.Hour
+	get[int64](t)(client.Send(t.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, &delay))
+	if n := len(receiveAll(t, client, "q")); n != 0 {
+		t.Errorf("delivered %d", n)
+	}
+	stats := get[[]engine.GroupStats](t)(client.Stats(t.Context(), "q"))
+	if len(stats) != 1 || stats[0].Delayed != 1 || stats[0].Waiting != 0 {
+		t.Errorf("stats %+v", stats)
+	}
+}
+
+func TestPeekClaimsNothingAndPopFinishes(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	id := get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	for range 2 {
+		list := get[[]engine.Message](t)(client.Peek(ctx, "q", "default", 5))
+		if len(list) != 1 || list[0].ID != id || list[0].ClaimID != 0 || list[0].Attempt != 0 {
+			t.Fatalf("peek: %+v", list)
+		}
+	}
+	popped := get[[]engine.Message](t)(client.Pop(ctx, "q", "default", 5))
+	if len(popped) != 1 || popped[0].ID != id || popped[0].Attempt != 1 {
+		t.Errorf("pop: %+v", popped)
+	}
+	stats := get[[]engine.GroupStats](t)(client.Stats(ctx, ""))
+	if len(stats) != 1 || stats[0].Waiting+stats[0].Claimed+stats[0].Delayed+stats[0].Dead != 0 {
+		t.Errorf("after pop: %+v", stats)
+	}
+}
+
+func TestDeadLettersAreListedInPagesSentBackAndDiscarded(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	batch := slices.Repeat([]engine.Outgoing{{Payload: json.RawMessage("1"), Key: ptr("k")}}, 3)
+	ids := get[[]int64](t)(client.SendBatch(ctx, "q", batch, nil))
+	for _, m := range receiveAll(t, client, "q") {
+		get[int](t)(client.Reject(ctx, "q", m.ClaimID, []int64{m.ID}, ptr("no good")))
+	}
+	page := get[[]engine.DeadLetter](t)(client.DeadLetters(ctx, "q", "default", 2, 0))
+	rest := get[[]engine.DeadLetter](t)(client.DeadLetters(ctx, "q", "default", 2, page[1].ID))
+	var got []int64
+	for _, d := range append(page, rest...) {
+		got = append(got, d.ID)
+		if d.Reason == nil || *d.Reason != "no good" || d.Attempts != 1 || *d.Key != "k" || d.DiedAt.Before(d.EnqueuedAt) {
+			t.Errorf("dead letter %+v", d)
+		}
+	}
+	if !slices.Equal(got, ids) {
+		t.Errorf("listed %v, want %v", got, ids)
+	}
+	if d := get[engine.DeadLetter](t)(client.DeadLetter(ctx, "q", "default", ids[1])); d.ID != ids[1] {
+		t.Errorf("asked for %d, got %+v", ids[1], d)
+	}
+	if n := get[int64](t)(client.Redrive(ctx, "q", "default", ids[:1])); n != 1 {
+		t.Errorf("sent back %d", n)
+	}
+	if n := get[int64](t)(client.Discard(ctx, "q", "default", nil)); n != 2 {
+		t.Errorf("discarded %d", n)
+	}
+	if list := receiveAll(t, client, "q"); len(list) != 1 || list[0].ID != ids[0] {
+		t.Errorf("delivered again: %+v", list)
+	}
+}
+
+func TestAClaimLastsAsLongAsItWasExtended(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	claim := receiveAll(t, client, "q")[0].ClaimID
+	deadline := get[time.Time](t)(client.Extend(ctx, "q", claim, 3*time.Hour))
+	if left := time.Until(deadline); left < 2*time.Hour || left > 4*time.Hour {
+		t.Errorf("%s left of 3 hours", left)
+	}
+}
+
+func TestUpkeepComesToAnEnd(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	for range 1000 {
+		if get[int](t)(client.Maintain(t.Context())) == 0 {
+			return
+		}
+	}
+	t.Error("a thousand rounds of upkeep, and still something to do")
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+const (
+	sqlReceiveRecords = `select claim_id, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued_at,
+		enqueued_times from weir.receive_records($1, $2, max => $3, lease => $4)`
+	sqlPop = `select id, claim_id, attempt, key, payload, headers, enqueued_at
+		from weir.pop($1, $2, max => $3)`
+	sqlPeek = `select id, claim_id, attempt, key, payload, headers, enqueued_at
+		from weir.peek($1, $2, max => $3)`
+)
+
+// Receive claims up to n messages for the length of a lease. An empty result means that nothing is due.
+//
+// It asks for records, which the engine need not take apart, and takes them apart here: for a claim of many messages
+// that is most of the work.
+func (c *Client) Receive(ctx context.Context, queue, group string, n int, lease time.Duration) ([]Message, error) {
+	records, err := collect(ctx, c, "receive messages", sqlReceiveRecords, (*record).fields, queue, group, n, lease)
+	if err != nil {
+		return nil, err
+	}
+	list := []Message{}
+	for _, r := range records {
+		if list, err = r.appendTo(list); err != nil {
+			return nil, wrap("receive messages", err)
+		}
+	}
+	return list, nil
+}
+
+// record is a weir.message_record: several messages of one claim, where what they share is said once.
+type record struct {
+	claimID       int64
+	n             int
+	firstID       *int64
+	ids           []int64
+	attempt       *int
+	attempts      []int
+	keys          []*string
+	payloads      []json.RawMessage
+	headers       []json.RawMessage
+	enqueuedAt    *time.Time
+	enqueuedTimes []time.Time
+}
+
+// fields are the places for the columns of sqlReceiveRecords.
+func (r *record) fields() []any {
+	return []any{
+		&r.claimID, &r.n, &r.firstID, &r.ids, &r.attempt, &r.attempts, &r.keys, &r.payloads, &r.headers, &r.enqueuedAt,
+		&r.enqueuedTimes,
+	}
+}
+
+// appendTo takes the record apart.
+func (r *record) appendTo(list []Message) ([]Message, error) {
+	if !r.whole() {
+		return nil, newError(CodeEngineCorrupt,
+			fmt.Sprintf("claim %d has a record whose parts do not fit together", r.claimID), "")
+	}
+	for i := range r.n {
+		m := Message{ClaimID: r.claimID, Payload: r.payloads[i]}
+		if r.ids != nil {
+			m.ID = r.ids[i]
+		} else {
+			m.ID = *r.firstID + int64(i)
+		}
+		if r.attempts != nil {
+			m.Attempt = r.attempts[i]
+		} else {
+			m.Attempt = *r.attempt
+		}
+		if r.keys != nil {
+			m.Key = r.keys[i]
+		}
+		if r.headers != nil {
+			m.Headers = r.headers[i]
+		}
+		if r.enqueuedTimes != nil {
+			m.EnqueuedAt = r.enqueuedTimes[i].UTC()
+		} else {
+			m.EnqueuedAt = r.enqueuedAt.UTC()
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// whole reports whether every message of the record has all its parts.
+func (r *record) whole() bool {
+	fits := func(length int, absent, optional bool) bool { return absent && optional || length == r.n }
+	return fits(len(r.payloads), false, false) &&
+		fits(len(r.ids), r.ids == nil, r.firstID != nil) &&
+		fits(len(r.attempts), r.attempts == nil, r.attempt != nil) &&
+		fits(len(r.keys), r.keys == nil, true) &&
+		fits(len(r.headers), r.headers == nil, true) &&
+		fits(len(r.enqueuedTimes), r.enqueuedTimes == nil, r.enqueuedAt != nil)
+}
+
+// Pop takes up to n messages and finishes them at once: at most once delivery.
+func (c *Client) Pop(ctx context.Context, queue, group string, n int) ([]Message, error) {
+	return collect(ctx, c, "pop messages", sqlPop, (*Message).fields, queue, group, n)
+}
+
+// Peek shows up to n messages that a receive might get, without claiming them.
+func (c *Client) Peek(ctx context.Context, queue, group string, n int) ([]Message, error) {
+	return collect(ctx, c, "peek at messages", sqlPeek, (*Message).fields, queue, group, n)
+}
+
+// fields are the places for the columns of a weir.message.
+func (m *Message) fields() []any {
+	return []any{&m.ID, (*nullableID)(&m.ClaimID), &m.Attempt, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt)}
+}

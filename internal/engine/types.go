@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// What a call means when it says nothing; the same defaults as those of the SQL functions.
+const (
+	DefaultGroup = "default"
+	DefaultMax   = 1
+	DefaultLease = 30 * time.Second
+
+	DefaultLanes           = 16
+	DefaultMessageBytesMax = 1 << 20
+
+	DefaultStart       = "start"
+	DefaultMaxAttempts = 5
+	DefaultBackoffMin  = time.Second
+	DefaultBackoffMax  = 10 * time.Minute
+)
+
+// Message is one message as a consumer sees it. The JSON form is that of the HTTP API and of `weir receive`.
+type Message struct {
+	ID         int64           `json:"id" doc:"Identifies the message within its queue; rises with time."`
+	ClaimID    int64           `json:"claim_id" doc:"What ack takes; 0 when the message was only looked at."`
+	Attempt    int             `json:"attempt" doc:"1 at the first delivery; 0 when the message was only looked at."`
+	Key        *string         `json:"key" doc:"Messages with one key stay in order in an ordered group."`
+	Payload    json.RawMessage `json:"payload" doc:"Any JSON value."`
+	Headers    json.RawMessage `json:"headers" doc:"A JSON value beside the payload, or null."`
+	EnqueuedAt time.Time       `json:"enqueued_at"`
+}
+
+// Outgoing is one message to send. A nil Payload is SQL null, which the engine refuses.
+type Outgoing struct {
+	Payload json.RawMessage
+	Key     *string
+	Headers json.RawMessage
+}
+
+// DeadLetter is a message that used up its attempts or was rejected.
+type DeadLetter struct {
+	ID         int64           `json:"id"`
+	Key        *string         `json:"key"`
+	Payload    json.RawMessage `json:"payload"`
+	Headers    json.RawMessage `json:"headers"`
+	EnqueuedAt time.Time       `json:"enqueued_at"`
+	Attempts   int             `json:"attempts"`
+	DiedAt     time.Time       `json:"died_at"`
+	Reason     *string         `json:"reason"`
+}
+
+// GroupStats counts what a group of a queue has before it.
+type GroupStats struct {
+	Queue     string  `json:"queue"`
+	Group     string  `json:"group"`
+	Waiting   int64   `json:"waiting" doc:"Messages that a receive could get now."`
+	Claimed   int64   `json:"claimed" doc:"Messages under a live claim."`
+	Delayed   int64   `json:"delayed" doc:"Messages that are not due yet: delayed sends and retries."`
+	Parked    int64   `json:"parked" doc:"Of an ordered group: messages of keys that are in trouble."`
+	Dead      int64   `json:"dead" doc:"Dead letters."`
+	OldestAge float64 `json:"oldest_age_s" doc:"Age of the oldest unfinished message in seconds; 0 when there is none."`
+	Lanes     int     `json:"lanes"`
+	Segments  int     `json:"segments"`
+	Bytes     int64   `json:"bytes" doc:"Disk space of the queue."`
+}

@@ -1,0 +1,48 @@
+package pgtest
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The versions of PostgreSQL that Weir is tested on.
+const (
+	oldest = 14
+	newest = 18
+)
+
+// Majors returns the major versions to test on: all, or those that WEIR_TEST_PG lists, separated by commas.
+func Majors() []int {
+	var all []int
+	for major := oldest; major <= newest; major++ {
+		all = append(all, major)
+	}
+	list := os.Getenv("WEIR_TEST_PG")
+	if list == "" {
+		return all
+	}
+	var majors []int
+	for word := range strings.SplitSeq(list, ",") {
+		major, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || !slices.Contains(all, major) {
+			panic(fmt.Sprintf("WEIR_TEST_PG=%s: want versions out of %v, separated by commas", list, all))
+		}
+		majors = append(majors, major)
+	}
+	return majors
+}
+
+// EachMajor runs a test as one subtest a major version, which may call t.Parallel.
+func EachMajor(t *testing.T, test func(t *testing.T, major int)) {
+	t.Helper()
+	for _, major := range Majors() {
+		t.Run("pg"+strconv.Itoa(major), func(t *testing.T) { test(t, major) })
+	}
+}
+
+// newestMajor is what a test gets that does not care.
+func newestMajor() int { return slices.Max(Majors()) }

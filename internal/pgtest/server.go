@@ -1,0 +1,231 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/embedded"
+)
+
+// Owner is the ordinary role that owns every test database and that tests connect as.
+const Owner = "weir_owner"
+
+const (
+	templateDatabase = "weir_template"
+	startTime        = 5 * time.Minute // with a download on a slow line
+	stopTime         = 30 * time.Second
+)
+
+// fastSettings are for servers that are thrown away with the test binary.
+var fastSettings = map[string]string{
+	"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off",
+	"max_connections": "200", "shared_buffers": "64MB", "max_prepared_transactions": "20",
+}
+
+// ServerOptions say how StartServer starts a server.
+type ServerOptions struct {
+	Major    int               // 0: the newest that is tested
+	Fast     bool              // with fsync off: nothing survives a crash of the machine, all survives one of the server
+	Settings map[string]string // as postgresql.conf has them
+}
+
+// Server is a PostgreSQL server for tests.
+type Server struct {
+	*embedded.Server
+
+	install sync.Once  // makes the template database
+	failed  error      // how that went
+	admin   sync.Mutex // one at a time makes or drops databases
+}
+
+// shared are the servers of this test binary by major version; each starts when it is first asked for.
+var shared = struct {
+	sync.Mutex
+
+	dir     string // "" outside Main
+	servers map[int]func() (*Server, error)
+	started []*Server
+}{servers: map[int]func() (*Server, error){}}
+
+// Main runs a package's tests and stops the servers they started. It does not return. Call it from TestMain.
+func Main(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	sweep()
+	dir, err := os.MkdirTemp("", dirPrefix)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make directory for test servers:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // sweep gets what is left
+	shared.dir = dir
+	code := m.Run()
+	var group sync.WaitGroup
+	for _, s := range shared.started {
+		group.Go(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()    // at once: nothing of it is kept
+			s.Stop(ctx) //nolint:errcheck // says only that it was at once
+		})
+	}
+	group.Wait()
+	return code
+}
+
+// sharedServer returns this test binary's server of a major version.
+func sharedServer(tb testing.TB, major int) *Server {
+	tb.Helper()
+	shared.Lock()
+	if shared.dir == "" {
+		shared.Unlock()
+		tb.Fatal("pgtest: the package needs: func TestMain(m *testing.M) { pgtest.Main(m) }")
+	}
+	start, ok := shared.servers[major]
+	if !ok {
+		start = sync.OnceValues(func() (*Server, error) {
+			s, err := startServer(filepath.Join(shared.dir, strconv.Itoa(major)), ServerOptions{Major: major, Fast: true})
+			if err == nil {
+				shared.Lock()
+				defer shared.Unlock()
+				shared.started = append(shared.started, s)
+			}
+			return s, err
+		})
+		shared.servers[major] = start
+	}
+	shared.Unlock()
+	s, err := start()
+	if err != nil {
+		tb.Fatalf("start PostgreSQL %d: %v", major, err)
+	}
+	return s
+}
+
+// StartServer starts a server for one test, durable unless asked otherwise, and ends it with the test. Kill it with
+// Kill or Signal, start it again with Up; databases made by NewDB stay.
+func StartServer(tb testing.TB, opts ServerOptions) *Server {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", dirPrefix) //nolint:usetesting // its path is too long for a socket
+	if err != nil {
+		tb.Fatalf("make directory for server: %v", err)
+	}
+	tb.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // sweep gets what is left
+	s, err := startServer(dir, opts)
+	if err != nil {
+		tb.Fatalf("start PostgreSQL %d: %v", opts.Major, err)
+	}
+	tb.Cleanup(s.Kill)
+	return s
+}
+
+// Up starts the server again after Kill or a crash, or restarts it, and returns when it has recovered.
+func (s *Server) Up(tb testing.TB) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	if err := s.Restart(ctx); err != nil {
+		tb.Fatalf("restart PostgreSQL: %v", err)
+	}
+}
+
+// Major returns the server's major version.
+func (s *Server) Major() int { return s.Binaries().Major }
+
+func startServer(dir string, opts ServerOptions) (*Server, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	if opts.Major == 0 {
+		opts.Major = newestMajor()
+	}
+	template, err := templateDir(ctx, opts.Major)
+	if err != nil {
+		return nil, err
+	}
+	// cp keeps owners and modes, and shares the blocks where the file system can.
+	if out, err := exec.CommandContext(ctx, "cp", "-Rp", template+"/.", dir+"/").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("copy template data directory: %w: %s", err, out)
+	}
+	settings := map[string]string{}
+	if opts.Fast {
+		maps.Copy(settings, fastSettings)
+	}
+	maps.Copy(settings, opts.Settings)
+	s, err := embedded.Start(ctx, embedded.Options{
+		DataDir: filepath.Join(dir, "data"), SocketDir: filepath.Join(dir, "socket"), Major: opts.Major, Settings: settings,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Server: s}, nil
+}
+
+// templateDir returns a directory, kept on the machine, with a data directory that is as initdb made it.
+func templateDir(ctx context.Context, major int) (string, error) {
+	const layout = "1" // raise when Init makes other files or settings than before
+	bin, err := embedded.Find(ctx, embedded.Options{Major: major})
+	if err != nil {
+		return "", err
+	}
+	cache, err := embedded.CacheDir()
+	if err != nil {
+		return "", err
+	}
+	build := filepath.Base(filepath.Dir(bin.Dir)) // version and platform
+	dir := filepath.Join(cache, "pgtest", layout, build)
+	return dir, embedded.Init(ctx, embedded.Options{
+		DataDir: filepath.Join(dir, "data"), SocketDir: filepath.Join(dir, "socket"), Major: major,
+	})
+}
+
+const dirPrefix = "weir-pgtest-"
+
+// sweep removes what test binaries left that were killed: directories of servers that are not running.
+func sweep() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), dirPrefix+"*")) // fails only for a malformed pattern
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err == nil && time.Since(info.ModTime()) > leftAfter && !inUse(dir) {
+			os.RemoveAll(dir) //nolint:errcheck // the next one may
+		}
+	}
+}
+
+// leftAfter is longer than any test binary is allowed to run.
+const leftAfter = 2 * time.Hour
+
+func inUse(dir string) bool {
+	data, _ := filepath.Glob(filepath.Join(dir, "*", "data"))
+	for _, d := range append(data, filepath.Join(dir, "data")) {
+		if _, err := embedded.Running(d); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// asSuperuser runs statements in a database of the server, one connection for all.
+func (s *Server) asSuperuser(ctx context.Context, database string, statements ...string) error {
+	conn, err := pgx.Connect(ctx, s.SocketDSN(embedded.Superuser, database))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing is left to say
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
+	return nil
+}

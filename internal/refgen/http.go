@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/weirmq/weir/internal/server/api"
+)
+
+const httpIntro = "Served by `weir up` and `weir serve`, on http://127.0.0.1:9347 unless told otherwise.\n" +
+	"`/openapi.json` is the same for programs. Bodies are JSON; a field that does not exist is refused. Every error\n" +
+	"is a [Problem](#problem), as RFC 9457 describes it, with the SQLSTATE of [errors](errors.md). There is no\n" +
+	"authentication yet: the server listens on loopback.\n\n"
+
+// document is the part of an OpenAPI document that the page shows.
+type document struct {
+	Paths      map[string]map[string]operation `json:"paths"`
+	Components struct {
+		Schemas map[string]schema `json:"schemas"`
+	} `json:"components"`
+}
+
+type operation struct {
+	Name       string `json:"operationId"`
+	Summary    string `json:"summary"`
+	Parameters []struct {
+		In          string `json:"in"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Schema      schema `json:"schema"`
+	} `json:"parameters"`
+	RequestBody *content           `json:"requestBody"`
+	Responses   map[string]content `json:"responses"`
+}
+
+type content struct {
+	Required bool `json:"required"`
+	Content  map[string]struct {
+		Schema schema `json:"schema"`
+	} `json:"content"`
+}
+
+// ref is the name of the schema that a body has, empty when there is no body.
+func (c *content) ref() string {
+	if c != nil {
+		for _, media := range c.Content {
+			return path.Base(media.Schema.Ref)
+		}
+	}
+	return ""
+}
+
+type schema struct {
+	Ref         string            `json:"$ref"`
+	Type        any               `json:"type"`
+	Format      string            `json:"format"`
+	Description string            `json:"description"`
+	Default     any               `json:"default"`
+	Items       *schema           `json:"items"`
+	Properties  map[string]schema `json:"properties"`
+	Required    []string          `json:"required"`
+}
+
+// renderHTTP writes the page about the routes.
+func renderHTTP(string) ([]byte, error) {
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/openapi.json", http.NoBody)
+	api.New(nil, api.Options{}).ServeHTTP(answer, request)
+	var doc document
+	if err := json.Unmarshal(answer.Body.Bytes(), &doc); err != nil {
+		return nil, fmt.Errorf("parse description: %w", err)
+	}
+	if len(doc.Paths) == 0 {
+		return nil, fmt.Errorf("read description: %w: status %d", errServer, answer.Code)
+	}
+	var b bytes.Buffer
+	opening(&b, "the OpenAPI document of internal/server/api", "HTTP")
+	b.WriteString(httpIntro)
+	b.WriteString("| | | SQL function | takes | gives |\n|---|---|---|---|---|\n")
+	for _, route := range slices.Sorted(maps.Keys(doc.Paths)) {
+		for _, method := range slices.Sorted(maps.Keys(doc.Paths[route])) {
+			writeOperation(&b, method, route, doc.Paths[route][method])
+		}
+	}
+	b.WriteString("\nA body named in *italics* may be left out.\n\n")
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		writeSchema(&b, name, doc.Components.Schemas[name])
+	}
+	return append(bytes.TrimRight(b.Bytes(), "\n"), '\n'), nil
+}
+
+// writeOperation writes a row of the table of routes.
+func writeOperation(b *bytes.Buffer, method, route string, op operation) {
+	var takes []string
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			takes = append(takes, fmt.Sprintf("`?%s=`: %s", p.Name, strings.TrimSuffix(p.Description, ".")))
+		}
+	}
+	if ref := op.RequestBody.ref(); ref != "" {
+		link := fmt.Sprintf("[%s](#%s)", ref, anchor(ref))
+		if !op.RequestBody.Required {
+			link = "*" + link + "*"
+		}
+		takes = append(takes, link)
+	}
+	var gives []string
+	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
+		c := op.Responses[status]
+		if status == "default" {
+			continue
+		}
+		if ref := c.ref(); ref != "" {
+			status += fmt.Sprintf(" [%s](#%s)", ref, anchor(ref))
+		}
+		gives = append(gives, status)
+	}
+	function := "`" + op.Name + "`"
+	if strings.HasPrefix(op.Name, "show_") {
+		function = ""
+	}
+	fmt.Fprintf(b, "| `%s %s` | %s | %s | %s | %s |\n", strings.ToUpper(method), route, inCell(op.Summary), function,
+		strings.Join(takes, "; "), strings.Join(gives, ", "))
+}
+
+// writeSchema writes the fields of a body.
+func writeSchema(b *bytes.Buffer, name string, s schema) {
+	fmt.Fprintf(b, "### %s\n\n| field | type | |\n|---|---|---|\n", name)
+	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[field]
+		note := p.Description
+		if slices.Contains(s.Required, field) && sent(name) {
+			note = strings.TrimSpace("Required. " + note)
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", field, typeOf(p), inCell(note))
+	}
+	b.WriteString("\n")
+}
+
+// sent reports whether a client sends a body of this schema, so that it must know what is required.
+func sent(name string) bool {
+	return strings.HasSuffix(name, "Body") || strings.HasSuffix(name, "Item") || name == "Outgoing"
+}
+
+// typeOf words the type of a field.
+func typeOf(s schema) string {
+	if s.Ref != "" {
+		name := path.Base(s.Ref)
+		return fmt.Sprintf("[%s](#%s)", name, anchor(name))
+	}
+	if s.Items != nil {
+		return "list of " + typeOf(*s.Items)
+	}
+	kind := "any JSON value"
+	switch t := s.Type.(type) {
+	case string:
+		kind = t
+	case []any:
+		var all []string
+		for _, one := range t {
+			all = append(all, fmt.Sprint(one))
+		}
+		kind = strings.Join(all, " or ")
+	}
+	if s.Format == "date-time" {
+		kind = "time"
+	}
+	return kind
+}

@@ -1,0 +1,128 @@
+// Package api is the HTTP face of the engine: every route is a plain call of the SQL function that has its name.
+//
+// routes.go is the list; each other file holds one resource. A body is read whole, within a limit, before its route
+// runs; payloads and headers pass through as they are, so that a number keeps every digit. Every error, also that of
+// a wrong path or of a body that is not JSON, is a problem (RFC 9457) with the SQLSTATE, its name and the cure.
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+// Limits of a request.
+const (
+	DefaultBodyMax = 32 << 20
+	bodyTimeout    = 30 * time.Second
+	waitMax        = 60 * time.Second
+)
+
+// Options are what the API needs beside the engine.
+type Options struct {
+	// BodyMax limits a request's body in bytes; 0 means DefaultBodyMax.
+	BodyMax int64
+	// Version is the program's own.
+	Version string
+	// Listener tells the receives that wait; without one they look again and again.
+	Listener *engine.Listener
+	// Drain, when it ends, ends every wait for messages at once.
+	Drain context.Context
+	// Log receives the errors that are the server's own fault.
+	Log *slog.Logger
+}
+
+// api is what the handlers share.
+type api struct {
+	engine *engine.Client
+	huma   huma.API
+	opt    Options
+}
+
+// New returns the handler of all routes.
+func New(client *engine.Client, opt Options) http.Handler {
+	if opt.BodyMax <= 0 {
+		opt.BodyMax = DefaultBodyMax
+	}
+	if opt.Drain == nil {
+		opt.Drain = context.Background()
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	mux := http.NewServeMux()
+	a := &api{engine: client, opt: opt, huma: humago.New(mux, config(opt.Version))}
+	a.routes()
+	return a.recovered(a.withBody(routed(mux)))
+}
+
+// config is huma's, without its pages and links: one description at /openapi.json and plain bodies.
+func config(version string) huma.Config {
+	c := huma.DefaultConfig("Weir", version)
+	c.Info.Description = "Queues in PostgreSQL. Every route is a plain call of the SQL function that has its name."
+	c.CreateHooks = nil
+	c.DocsPath = ""
+	c.SchemasPath = ""
+	c.RejectUnknownQueryParameters = true
+	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: decodeStrict}
+	c.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	return c
+}
+
+// routed answers a path or a method that no route has with a problem instead of a line of text.
+func routed(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		probe := &headerProbe{header: http.Header{}}
+		handler.ServeHTTP(probe, r)
+		switch {
+		case probe.status == http.StatusMethodNotAllowed:
+			w.Header().Set("Allow", probe.header.Get("Allow"))
+			writeProblem(w, newProblem(http.StatusMethodNotAllowed,
+				r.Method+" is not a method of "+r.URL.Path, "It has "+probe.header.Get("Allow")+"."))
+		case probe.status >= 300 && probe.status < 400:
+			handler.ServeHTTP(w, r)
+		default:
+			writeProblem(w, newProblem(http.StatusNotFound, "there is nothing at "+r.URL.Path,
+				"/openapi.json lists the routes."))
+		}
+	})
+}
+
+// headerProbe runs a handler for its status and headers only.
+type headerProbe struct {
+	header http.Header
+	status int
+}
+
+func (p *headerProbe) Header() http.Header         { return p.header }
+func (p *headerProbe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *headerProbe) WriteHeader(status int)      { p.status = status }
+
+// recovered turns a panic of a handler into a problem, so that one broken request ends nothing else.
+func (a *api) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			cause := recover()
+			if err, ok := cause.(error); cause == nil || ok && errors.Is(err, http.ErrAbortHandler) {
+				return
+			}
+			a.opt.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "panic", cause,
+				"stack", string(debug.Stack()))
+			writeProblem(w, newProblem(http.StatusInternalServerError, "the server failed on this request", ""))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,279 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/internal/server/api"
+)
+
+func TestAMessageGoesThroughHTTPAsItWasSent(t *testing.T) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		s := newSite(t, major)
+		const payload = `{"big": 12345678901234567890.000000000000000001, "html": "<a&b>", "text": "ünï"}`
+		body := fmt.Sprintf(`{"messages":[{"payload":%s,"key":"k","headers":{"h": 1.10}},{"payload":null}]}`, payload)
+		text := s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", body)
+		ids := decode[struct{ IDs []int64 }](s, text).IDs
+		raw := s.want(http.StatusOK, "POST", group+"/receive", `{"max":10,"lease_ms":60000}`)
+		list := decode[struct{ Messages []engine.Message }](s, raw).Messages
+		if len(ids) != 2 || len(list) != 2 || list[0].ID != ids[0] || list[1].ID != ids[1] {
+			t.Fatalf("sent %s, received %s", text, raw)
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, []byte(payload)); err != nil {
+			t.Fatal(err)
+		}
+		if string(list[0].Payload) != compact.String() || string(list[0].Headers) != `{"h":1.10}` || *list[0].Key != "k" {
+			t.Errorf("received %s", raw)
+		}
+		second := list[1]
+		if string(second.Payload) != "null" || second.Key != nil || string(second.Headers) != "null" || second.Attempt != 1 {
+			t.Errorf("received %s", raw)
+		}
+	})
+}
+
+func TestAMessageGoesTheWholeWayOfClaimsOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2},{"payload":3}]}`)
+	first := s.receive()
+	claim := first[0].ClaimID
+	ask := func(verb, item string) string {
+		return s.want(http.StatusOK, "POST", group+"/"+verb, fmt.Sprintf(`{"%ss":[{"claim_id":%d%s}]}`, verb, claim, item))
+	}
+	finished := func(text, verb string) int {
+		list := decode[map[string][]struct{ Finished int }](s, text)[verb+"s"]
+		return list[0].Finished
+	}
+	if n := finished(ask("ack", fmt.Sprintf(`,"ids":[%d]`, first[0].ID)), "ack"); n != 1 {
+		t.Errorf("acknowledged %d of one", n)
+	}
+	deadline := decode[struct {
+		Extends []struct{ Deadline time.Time }
+	}](s, ask("extend", `,"lease_ms":3600000`)).Extends[0]
+	if left := time.Until(deadline.Deadline); left < 50*time.Minute {
+		t.Errorf("extended by an hour, %s left", left)
+	}
+	if n := finished(ask("nack", fmt.Sprintf(`,"ids":[%d],"delay_ms":0,"reason":"busy"`, first[1].ID)), "nack"); n != 1 {
+		t.Errorf("gave back %d of one", n)
+	}
+	if n := finished(ask("reject", `,"reason":"no good"`), "reject"); n != 1 {
+		t.Errorf("rejected %d, and one was left", n)
+	}
+	again := s.receive()
+	if len(again) != 1 || again[0].ID != first[1].ID || again[0].Attempt != 2 {
+		t.Errorf("received again: %+v", again)
+	}
+	dead := s.want(http.StatusOK, "GET", group+"/dead_letters?max=5", "")
+	letters := decode[struct {
+		DeadLetters []engine.DeadLetter `json:"dead_letters"`
+	}](s, dead).DeadLetters
+	if len(letters) != 1 || letters[0].ID != first[2].ID || *letters[0].Reason != "no good" {
+		t.Errorf("dead letters %s", dead)
+	}
+	if text := s.want(http.StatusOK, "POST", group+"/redrive", ""); text != `{"redriven":1}` {
+		t.Errorf("redrive: %s", text)
+	}
+	if list := s.receive(); len(list) != 1 || list[0].ID != first[2].ID {
+		t.Errorf("after redrive: %+v", list)
+	}
+}
+
+func TestRepeatingAPutIsNoErrorUnlessItAsksForSomethingElse(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusOK, "PUT", "/v1/queues/q", "")
+	s.want(http.StatusOK, "PUT", "/v1/queues/q", `{"lanes":1}`)
+	s.want(http.StatusConflict, "PUT", "/v1/queues/q", `{"lanes":2}`)
+	const g = "/v1/queues/q/groups/g"
+	s.want(http.StatusCreated, "PUT", g, `{"max_attempts":3,"backoff_min_ms":10}`)
+	s.want(http.StatusOK, "PUT", g, `{"max_attempts":3,"backoff_min_ms":10}`)
+	s.want(http.StatusConflict, "PUT", g, `{"max_attempts":4}`)
+	text := s.want(http.StatusOK, "GET", g, "")
+	shown := decode[engine.Group](s, text)
+	if shown.MaxAttempts != 3 || time.Duration(shown.BackoffMin) != 10*time.Millisecond {
+		t.Errorf("group %s", text)
+	}
+	s.want(http.StatusNoContent, "DELETE", g, "")
+	s.want(http.StatusNotFound, "GET", g, "")
+	s.want(http.StatusNoContent, "DELETE", "/v1/queues/q", "")
+	s.want(http.StatusNotFound, "GET", "/v1/queues/q", "")
+}
+
+func TestQueuesGroupsAndCountsAreShown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages",
+		`{"messages":[{"payload":1},{"payload":2,"delay_ms":60000}]}`)
+	for path, want := range map[string]string{
+		"/v1/queues":            `"queue":"q"`,
+		"/v1/queues/q":          `"waiting":1`,
+		"/v1/queues/q/groups":   `"group":"default"`,
+		"/v1/stats":             `"delayed":1`,
+		"/v1/stats?queue=q":     `"delayed":1`,
+		group + "/peek?max=5":   `"payload":1`,
+		group + "/dead_letters": `"dead_letters":[]`,
+		"/healthz":              `"status":"ok"`,
+	} {
+		if text := s.want(http.StatusOK, "GET", path, ""); !strings.Contains(text, want) {
+			t.Errorf("%s: %s has no %s", path, text, want)
+		}
+	}
+	text := s.want(http.StatusOK, "POST", group+"/pop", `{"max":5}`)
+	if list := decode[struct{ Messages []engine.Message }](s, text).Messages; len(list) != 1 || len(s.receive()) != 0 {
+		t.Errorf("pop: %s", text)
+	}
+	if text := s.want(http.StatusOK, "POST", group+"/discard", `{}`); text != `{"discarded":0}` {
+		t.Errorf("discard: %s", text)
+	}
+}
+
+func TestMessagesWithDifferentDelaysAreSentTogetherOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	text := s.want(http.StatusCreated, "POST", "/v1/queues/q/messages",
+		`{"messages":[{"payload":1},{"payload":2,"delay_ms":60000},{"payload":3}]}`)
+	if ids := decode[struct{ IDs []int64 }](s, text).IDs; len(ids) != 3 {
+		t.Errorf("ids %s", text)
+	}
+	s.want(http.StatusBadRequest, "POST", "/v1/queues/q/messages",
+		`{"messages":[{"payload":4},{"payload":5,"delay_ms":60000},{"key":"no payload"}]}`)
+	stats, err := s.client.Stats(t.Context(), "q")
+	if err != nil || stats[0].Waiting != 2 || stats[0].Delayed != 1 {
+		t.Errorf("%+v, %v", stats, err)
+	}
+}
+
+func TestSeveralAcksHappenTogetherOrNotAtAllAndTheProblemNamesTheWrongOne(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	var claims []int64
+	for range 2 {
+		s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1}]}`)
+		claims = append(claims, s.receive()[0].ClaimID)
+	}
+	text := s.want(http.StatusNotFound, "POST", group+"/ack",
+		fmt.Sprintf(`{"acks":[{"claim_id":%d},{"claim_id":%d}]}`, claims[0], claims[1]+1<<30))
+	p := decode[api.Problem](s, text)
+	if p.SQLState != "WR009" || len(p.Errors) != 1 || p.Errors[0].Location != "body.acks[1]" {
+		t.Errorf("problem %s", text)
+	}
+	text = s.want(http.StatusOK, "POST", group+"/ack",
+		fmt.Sprintf(`{"acks":[{"claim_id":%d},{"claim_id":%d}]}`, claims[0], claims[1]))
+	want := fmt.Sprintf(`{"acks":[{"claim_id":%d,"finished":1},{"claim_id":%d,"finished":1}]}`, claims[0], claims[1])
+	if text != want {
+		t.Errorf("acks: %s, want %s", text, want)
+	}
+}
+
+func TestWhatTheEngineRefusesIsAProblemWithItsCodeAndHint(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		sqlstate           string
+	}{
+		{"POST", "/v1/queues/none/messages", `{"messages":[{"payload":1}]}`, 404, "WR001"},
+		{"GET", "/v1/queues/none", "", 404, "WR001"},
+		{"POST", "/v1/queues/q/groups/none/receive", "", 404, "WR003"},
+		{"PUT", "/v1/queues/No%20Good", "", 400, "WR005"},
+		{"POST", group + "/receive", `{"max":0}`, 400, "WR006"},
+		{"POST", group + "/receive", `{"lease_ms":0}`, 400, "WR006"},
+		{"POST", "/v1/queues/q/messages", `{"messages":[{"key":"k"}]}`, 400, "WR007"},
+		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":"` + strings.Repeat("x", 2<<20) + `"}]}`, 413, "WR008"},
+		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":"\u0000"}]}`, 400, "22P05"},
+		{"POST", group + "/ack", `{"acks":[{"claim_id":1}]}`, 404, "WR009"},
+		{"POST", group + "/redrive", `{"ids":[1]}`, 404, "WR017"},
+	} {
+		text := s.want(c.status, c.method, c.path, c.body)
+		p := decode[api.Problem](s, text)
+		if p.SQLState != c.sqlstate || p.Name == "" || p.Detail == "" || p.Hint == "" && strings.HasPrefix(c.sqlstate, "WR") {
+			t.Errorf("%s %s: %s", c.method, c.path, text)
+		}
+	}
+}
+
+func TestTheHealthCheckFailsWithoutTheEngine(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.db.Exec(t, "drop schema weir cascade")
+	p := decode[api.Problem](s, s.want(http.StatusServiceUnavailable, "GET", "/healthz", ""))
+	if p.Name != "engine_not_installed" || !strings.Contains(p.Hint, "weir install") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// waiting starts a receive that waits for a minute and returns its answer.
+func (s *site) waiting(ctx context.Context) <-chan string {
+	answer := make(chan string, 1)
+	go func() {
+		defer close(answer)
+		body := strings.NewReader(`{"max":10,"wait_ms":60000}`)
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+group+"/receive", body)
+		if err != nil {
+			s.Error(err)
+			return
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return
+		}
+		defer response.Body.Close()
+		var text bytes.Buffer
+		if _, err := text.ReadFrom(response.Body); err != nil {
+			s.Error(err)
+		}
+		answer <- strings.TrimSpace(text.String())
+	}()
+	// It waits once it has looked in vain: a query of the pool, now idle, was a receive.
+	pgtest.WaitForRow(s.T, s.db, `select exists (select from pg_stat_activity
+		where datname = current_database() and state = 'idle' and query like '%receive_records%')`)
+	return answer
+}
+
+func TestAReceiveThatWaitsGetsWhatIsSentMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	answer := s.waiting(t.Context())
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":"late"}]}`)
+	if text := <-answer; !strings.Contains(text, `"late"`) {
+		t.Errorf("received %s", text)
+	}
+}
+
+func TestAReceiveThatWaitsEndsEmptyWhenTheServerDrainsOrTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	answer := s.waiting(t.Context())
+	s.drain()
+	if text := <-answer; text != `{"messages":[]}` {
+		t.Errorf("received %s", text)
+	}
+	if text := s.want(http.StatusOK, "POST", group+"/receive", `{"wait_ms":1}`); text != `{"messages":[]}` {
+		t.Errorf("received %s", text)
+	}
+}
+
+func TestAReceiveWhoseClientWentAwayClaimsNothingMore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	answer := s.waiting(ctx)
+	cancel()
+	<-answer
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1}]}`)
+	// Whatever the server claimed before it noticed goes back at once, so the message is there for the next one.
+	pgtest.WaitFor(t, "the message", func() bool { return len(s.receive()) == 1 })
+}

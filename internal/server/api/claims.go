@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+type ackInput struct {
+	GroupPath
+	Body ackBody
+}
+
+type ackBody struct {
+	Acks []ackItem `json:"acks" minItems:"1"`
+}
+
+type ackItem struct {
+	ClaimID int64   `json:"claim_id"`
+	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+}
+
+type finished struct {
+	ClaimID  int64 `json:"claim_id"`
+	Finished int   `json:"finished" doc:"How many messages this call finished; 0 when they were finished before."`
+}
+
+type acksOutput struct {
+	Acks []finished `json:"acks"`
+}
+
+// ack finishes the messages of one or more claims, all or none.
+func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error) {
+	list, err := each(ctx, a, "acks", in.Body.Acks, func(tx *engine.Client, _ int, item ackItem) (finished, error) {
+		n, err := tx.Ack(ctx, in.Queue, item.ClaimID, item.IDs)
+		return finished{ClaimID: item.ClaimID, Finished: n}, err
+	})
+	return reply(acksOutput{Acks: list}, err)
+}
+
+type nackInput struct {
+	GroupPath
+	Body nackBody
+}
+
+type nackBody struct {
+	Nacks []nackItem `json:"nacks" minItems:"1"`
+}
+
+type nackItem struct {
+	ClaimID int64   `json:"claim_id"`
+	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+	DelayMS *int64  `json:"delay_ms,omitempty" doc:"When to deliver again; by the group's backoff unless given."`
+	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter if it becomes one."`
+}
+
+type nacksOutput struct {
+	Nacks []finished `json:"nacks"`
+}
+
+// nack gives the messages of one or more claims back, all or none.
+func (a *api) nack(ctx context.Context, in *nackInput) (*output[nacksOutput], error) {
+	list, err := each(ctx, a, "nacks", in.Body.Nacks, func(tx *engine.Client, i int, item nackItem) (finished, error) {
+		delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), item.DelayMS)
+		if err != nil {
+			return finished{}, err
+		}
+		n, err := tx.Nack(ctx, in.Queue, item.ClaimID, item.IDs, delay, item.Reason)
+		return finished{ClaimID: item.ClaimID, Finished: n}, err
+	})
+	return reply(nacksOutput{Nacks: list}, err)
+}
+
+type rejectInput struct {
+	GroupPath
+	Body rejectBody
+}
+
+type rejectBody struct {
+	Rejects []rejectItem `json:"rejects" minItems:"1"`
+}
+
+type rejectItem struct {
+	ClaimID int64   `json:"claim_id"`
+	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter."`
+}
+
+type rejectsOutput struct {
+	Rejects []finished `json:"rejects"`
+}
+
+// reject moves the messages of one or more claims to the dead letters, all or none.
+func (a *api) reject(ctx context.Context, in *rejectInput) (*output[rejectsOutput], error) {
+	list, err := each(ctx, a, "rejects", in.Body.Rejects,
+		func(tx *engine.Client, _ int, item rejectItem) (finished, error) {
+			n, err := tx.Reject(ctx, in.Queue, item.ClaimID, item.IDs, item.Reason)
+			return finished{ClaimID: item.ClaimID, Finished: n}, err
+		})
+	return reply(rejectsOutput{Rejects: list}, err)
+}
+
+type extendInput struct {
+	GroupPath
+	Body extendBody
+}
+
+type extendBody struct {
+	Extends []extendItem `json:"extends" minItems:"1"`
+}
+
+type extendItem struct {
+	ClaimID int64  `json:"claim_id"`
+	LeaseMS *int64 `json:"lease_ms,omitempty" doc:"How long from now; 30000 unless given."`
+}
+
+type extended struct {
+	ClaimID  int64     `json:"claim_id"`
+	Deadline time.Time `json:"deadline"`
+}
+
+type extendsOutput struct {
+	Extends []extended `json:"extends"`
+}
+
+// extend gives one or more claims a new deadline, all or none.
+func (a *api) extend(ctx context.Context, in *extendInput) (*output[extendsOutput], error) {
+	list, err := each(ctx, a, "extends", in.Body.Extends,
+		func(tx *engine.Client, i int, item extendItem) (extended, error) {
+			lease := engine.DefaultLease
+			if item.LeaseMS != nil {
+				var err error
+				if lease, err = span(fmt.Sprintf("body.extends[%d].lease_ms", i), *item.LeaseMS); err != nil {
+					return extended{}, err
+				}
+			}
+			deadline, err := tx.Extend(ctx, in.Queue, item.ClaimID, lease)
+			return extended{ClaimID: item.ClaimID, Deadline: deadline}, err
+		})
+	return reply(extendsOutput{Extends: list}, err)
+}
+
+// each does one call for every item of a list, in one transaction when there are several, and says which item failed.
+func each[I, R any](
+	ctx context.Context, a *api, list string, items []I, call func(*engine.Client, int, I) (R, error),
+) ([]R, error) {
+	if len(items) == 0 {
+		return nil, invalid("body."+list, "the list is empty", fmt.Sprintf(`Send {%q:[{"claim_id":...}]}.`, list))
+	}
+	results := make([]R, 0, len(items))
+	all := func(tx *engine.Client) error {
+		for i, item := range items {
+			result, err := call(tx, i, item)
+			if err != nil {
+				return &itemError{list: list, index: i, err: err}
+			}
+			results = append(results, result)
+		}
+		return nil
+	}
+	var err error
+	if len(items) == 1 {
+		err = all(a.engine)
+	} else {
+		err = a.engine.InTx(ctx, all)
+	}
+	return results, err
+}

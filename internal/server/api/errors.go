@@ -1,0 +1,163 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+// Problem is the body of every error, as RFC 9457 describes it.
+type Problem struct {
+	Type      string  `json:"type" doc:"urn:weir:error: and the name."`
+	Title     string  `json:"title" doc:"The HTTP status in words."`
+	Status    int     `json:"status"`
+	Detail    string  `json:"detail" doc:"What happened, with the values."`
+	SQLState  string  `json:"sqlstate" doc:"The code to look at in programs: class WR is Weir's own."`
+	Name      string  `json:"name" doc:"The SQLSTATE in words."`
+	Hint      string  `json:"hint,omitempty" doc:"The cure."`
+	Retryable bool    `json:"retryable" doc:"The same request may succeed later."`
+	Errors    []Fault `json:"errors,omitempty" doc:"Where in the request it is wrong."`
+}
+
+// Fault is one wrong place in a request.
+type Fault struct {
+	Location string `json:"location" doc:"Such as body.acks[2] or query.max."`
+	Message  string `json:"message"`
+}
+
+// Error returns the detail.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus returns the HTTP status; huma asks for it.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType names the media type of problems; huma asks for it.
+func (p *Problem) ContentType(string) string { return problemType }
+
+const problemType = "application/problem+json"
+
+// init makes huma report what it finds itself, such as a query parameter that is no number, as a Problem too. A
+// package variable is the only place where huma takes that from.
+func init() {
+	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		if status == http.StatusUnprocessableEntity {
+			status = http.StatusBadRequest // invalid_argument is 400 in errors.csv, wherever it is found
+		}
+		p := newProblem(status, message, "")
+		for _, err := range errs {
+			if fault, ok := faultOf(err); ok {
+				p.Errors = append(p.Errors, fault)
+				p.Detail = strings.TrimPrefix(fault.Location+": ", ": ") + fault.Message
+			}
+		}
+		return p
+	}
+}
+
+// faultOf keeps the place and the reason of a fault that huma found and drops the value, which may be a whole body.
+func faultOf(err error) (Fault, bool) {
+	if err == nil {
+		return Fault{}, false
+	}
+	var detailer huma.ErrorDetailer
+	if !errors.As(err, &detailer) {
+		return Fault{Message: err.Error()}, true
+	}
+	d := detailer.ErrorDetail()
+	return Fault{Location: d.Location, Message: d.Message}, true
+}
+
+// newProblem describes a failure that no SQL function reported.
+func newProblem(status int, detail, hint string) *Problem {
+	code, name := engine.CodeInvalidArgument, "invalid_argument"
+	switch {
+	case status == http.StatusRequestEntityTooLarge:
+		code, name = engine.CodeMessageTooLarge, "message_too_large"
+	case status == http.StatusServiceUnavailable:
+		code, name = "57P03", "cannot_connect_now"
+	case status >= 500:
+		code, name = "XX000", "internal_error"
+	}
+	return &Problem{
+		Type: "urn:weir:error:" + name, Title: http.StatusText(status), Status: status, Detail: detail,
+		SQLState: code, Name: name, Hint: hint, Retryable: status == http.StatusServiceUnavailable,
+	}
+}
+
+// problemOf describes what the engine or the connection to it reported.
+func problemOf(err error) *Problem {
+	var ready *Problem
+	if errors.As(err, &ready) {
+		return ready
+	}
+	var e *engine.Error
+	if errors.As(err, &e) {
+		p := &Problem{
+			Type: "urn:weir:error:" + e.Name, Title: http.StatusText(e.Status), Status: e.Status, Detail: e.Message,
+			SQLState: e.Code, Name: e.Name, Hint: e.Hint, Retryable: e.Retryable,
+		}
+		if e.Detail != "" {
+			p.Detail += ". " + e.Detail
+		}
+		var at *itemError
+		if errors.As(err, &at) {
+			p.Errors = []Fault{{Location: at.location(), Message: e.Message}}
+		}
+		return p
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return newProblem(http.StatusServiceUnavailable, "the database did not answer in time", "")
+	}
+	return newProblem(http.StatusInternalServerError, "the server failed on this request", "Its log says more.")
+}
+
+// writeProblem answers a request that reached no route.
+func writeProblem(w http.ResponseWriter, p *Problem) {
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p)
+}
+
+// itemError says which item of a list in the body failed.
+type itemError struct {
+	list  string
+	index int
+	err   error
+}
+
+func (e *itemError) location() string { return fmt.Sprintf("body.%s[%d]", e.list, e.index) }
+func (e *itemError) Error() string    { return e.location() + ": " + e.err.Error() }
+func (e *itemError) Unwrap() error    { return e.err }
+
+// invalid is a request that is wrong in itself.
+func invalid(location, message, hint string) *Problem {
+	p := newProblem(http.StatusBadRequest, location+": "+message, hint)
+	p.Errors = []Fault{{Location: location, Message: message}}
+	return p
+}
+
+// span reads milliseconds; whether the engine takes that long is for it to say.
+func span(location string, ms int64) (time.Duration, error) {
+	if limit := int64(math.MaxInt64 / time.Millisecond); ms > limit || ms < -limit {
+		return 0, invalid(location, fmt.Sprintf("%d milliseconds are more than any clock counts", ms), "")
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// optionalSpan reads milliseconds that may be left out.
+func optionalSpan(location string, ms *int64) (*time.Duration, error) {
+	if ms == nil {
+		return nil, nil
+	}
+	d, err := span(location, *ms)
+	return &d, err
+}

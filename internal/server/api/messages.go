@@ -1,0 +1,93 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+type sendInput struct {
+	QueuePath
+	Body sendBody
+}
+
+type sendBody struct {
+	Messages []outgoing `json:"messages" minItems:"1"`
+}
+
+type outgoing struct {
+	Payload json.RawMessage `json:"payload" doc:"Any JSON value."`
+	Key     *string         `json:"key,omitempty" doc:"Messages with one key stay in order in an ordered group."`
+	Headers json.RawMessage `json:"headers,omitempty" doc:"A JSON value beside the payload."`
+	DelayMS *int64          `json:"delay_ms,omitempty" doc:"Deliver no earlier than this many milliseconds from now."`
+}
+
+type sendOutput struct {
+	IDs []int64 `json:"ids" doc:"One for each message, in the order of the request."`
+}
+
+// sendBatch sends the messages of a request in one transaction.
+func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput], error) {
+	runs, err := runsOf(in.Body.Messages)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 1 {
+		ids, err := a.engine.SendBatch(ctx, in.Queue, runs[0].batch, runs[0].delay)
+		return reply(sendOutput{IDs: ids}, err)
+	}
+	var all []int64
+	err = a.engine.InTx(ctx, func(tx *engine.Client) error {
+		for _, run := range runs {
+			ids, err := tx.SendBatch(ctx, in.Queue, run.batch, run.delay)
+			if err != nil {
+				return err
+			}
+			all = append(all, ids...)
+		}
+		return nil
+	})
+	return reply(sendOutput{IDs: all}, err)
+}
+
+// run is a stretch of messages with the same delay: what one call of send_batch takes.
+type run struct {
+	batch []engine.Outgoing
+	delay *time.Duration
+}
+
+// runsOf cuts a request into runs.
+func runsOf(messages []outgoing) ([]run, error) {
+	if len(messages) == 0 {
+		return nil, invalid("body.messages", "there is no message", `Send {"messages":[{"payload":...}]}.`)
+	}
+	var runs []run
+	for i, m := range messages {
+		delay, err := optionalSpan(fmt.Sprintf("body.messages[%d].delay_ms", i), m.DelayMS)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || !sameDelay(runs[len(runs)-1].delay, delay) {
+			runs = append(runs, run{delay: delay})
+		}
+		last := &runs[len(runs)-1]
+		last.batch = append(last.batch, engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers)})
+	}
+	return runs, nil
+}
+
+func sameDelay(a, b *time.Duration) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// nullable turns a JSON null into an absent value.
+func nullable(raw json.RawMessage) json.RawMessage {
+	if bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	return raw
+}

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+type receiveInput struct {
+	GroupPath
+	Body *receiveBody
+}
+
+type receiveBody struct {
+	Max     *int   `json:"max,omitempty" doc:"At most this many messages; 1 unless given."`
+	LeaseMS *int64 `json:"lease_ms,omitempty" doc:"How long the claim lasts; 30000 unless given."`
+	WaitMS  *int64 `json:"wait_ms,omitempty" doc:"Wait up to this long for a message, at most 60000; 0 unless given."`
+}
+
+type messagesOutput struct {
+	Messages []engine.Message `json:"messages"`
+}
+
+// callTimeout bounds a call that the client's going away does not end.
+const callTimeout = 30 * time.Second
+
+// receive claims messages; with wait_ms it waits until there are some, the time is over, the client goes away or the
+// server shuts down.
+func (a *api) receive(ctx context.Context, in *receiveInput) (*output[messagesOutput], error) {
+	n, lease, wait, err := in.Body.values()
+	if err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(wait)
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(a.opt.Drain, stop)()
+	waiter := a.opt.Listener.Waiter(in.Queue)
+	for {
+		list, err := a.receiveOnce(ctx, in.GroupPath, n, lease)
+		left := time.Until(deadline)
+		if err != nil || len(list) > 0 || left <= 0 || waiter.Wait(waiting, left) == engine.Ended {
+			return reply(messagesOutput{Messages: list}, err)
+		}
+	}
+}
+
+// values reads the body, which may be left out.
+func (b *receiveBody) values() (n int, lease, wait time.Duration, err error) {
+	n, lease = engine.DefaultMax, engine.DefaultLease
+	if b == nil {
+		return n, lease, 0, nil
+	}
+	if b.Max != nil {
+		n = *b.Max
+	}
+	if b.LeaseMS != nil {
+		if lease, err = span("body.lease_ms", *b.LeaseMS); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	if b.WaitMS != nil {
+		if *b.WaitMS < 0 || *b.WaitMS > waitMax.Milliseconds() {
+			return 0, 0, 0, invalid("body.wait_ms", fmt.Sprintf("%d is not from 0 to %d", *b.WaitMS, waitMax.Milliseconds()),
+				"Wait for up to a minute and ask again.")
+		}
+		wait = time.Duration(*b.WaitMS) * time.Millisecond
+	}
+	return n, lease, wait, nil
+}
+
+// receiveOnce claims what is there. A client that goes away does not cancel the statement, because a claim that has
+// committed unseen would keep its messages until the lease ends; what it claimed for nobody goes back at once.
+func (a *api) receiveOnce(ctx context.Context, at GroupPath, n int, lease time.Duration) ([]engine.Message, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	list, err := a.engine.Receive(call, at.Queue, at.Group, n, lease)
+	if err == nil && ctx.Err() != nil {
+		a.giveBack(call, at.Queue, list)
+		return nil, ctx.Err()
+	}
+	return list, err
+}
+
+// giveBack makes the messages of claims that reached nobody due again.
+func (a *api) giveBack(ctx context.Context, queue string, list []engine.Message) {
+	now, reason := time.Duration(0), "the client went away before it got the message"
+	given := map[int64]bool{}
+	for _, m := range list {
+		if given[m.ClaimID] {
+			continue
+		}
+		given[m.ClaimID] = true
+		if _, err := a.engine.Nack(ctx, queue, m.ClaimID, nil, &now, &reason); err != nil {
+			a.opt.Log.Warn("cannot give back a claim", "queue", queue, "claim_id", m.ClaimID, "error", err)
+		}
+	}
+}
+
+type popInput struct {
+	GroupPath
+	Body *popBody
+}
+
+type popBody struct {
+	Max *int `json:"max,omitempty" doc:"At most this many messages; 1 unless given."`
+}
+
+// pop takes messages and finishes them at once.
+func (a *api) pop(ctx context.Context, in *popInput) (*output[messagesOutput], error) {
+	n := engine.DefaultMax
+	if in.Body != nil && in.Body.Max != nil {
+		n = *in.Body.Max
+	}
+	list, err := a.engine.Pop(ctx, in.Queue, in.Group, n)
+	return reply(messagesOutput{Messages: list}, err)
+}
+
+type peekInput struct {
+	GroupPath
+	Max int `query:"max" default:"10" doc:"At most this many messages."`
+}
+
+// peek shows messages without claiming them.
+func (a *api) peek(ctx context.Context, in *peekInput) (*output[messagesOutput], error) {
+	list, err := a.engine.Peek(ctx, in.Queue, in.Group, in.Max)
+	return reply(messagesOutput{Messages: list}, err)
+}

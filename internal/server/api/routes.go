@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const (
+	queuePath = "/v1/queues/{queue}"
+	groupPath = queuePath + "/groups/{group}"
+)
+
+// routes is the list of all routes. An operation has the name of the SQL function it calls.
+func (a *api) routes() {
+	route(a, http.MethodPost, queuePath+"/messages", "send_batch", "Send messages, all or none", a.sendBatch)
+
+	route(a, http.MethodPost, groupPath+"/receive", "receive", "Claim messages, waiting for some if asked to", a.receive)
+	route(a, http.MethodPost, groupPath+"/pop", "pop", "Take messages and finish them at once", a.pop)
+	route(a, http.MethodGet, groupPath+"/peek", "peek", "Look at messages without claiming them", a.peek)
+
+	route(a, http.MethodPost, groupPath+"/ack", "ack", "Finish claimed messages, all or none", a.ack)
+	route(a, http.MethodPost, groupPath+"/nack", "nack", "Give claimed messages back for another attempt", a.nack)
+	route(a, http.MethodPost, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
+	route(a, http.MethodPost, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
+
+	route(a, http.MethodGet, "/v1/queues", "list_queues", "List the queues", a.listQueues)
+	route(a, http.MethodGet, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)
+	route(a, http.MethodPut, queuePath, "create_queue", "Create a queue, or confirm that it is there", a.createQueue)
+	route(a, http.MethodDelete, queuePath, "drop_queue", "Remove a queue with all its messages", a.dropQueue)
+
+	route(a, http.MethodGet, queuePath+"/groups", "list_groups", "List the groups of a queue", a.listGroups)
+	route(a, http.MethodGet, groupPath, "show_group", "Show a group", a.showGroup)
+	route(a, http.MethodPut, groupPath, "create_group", "Create a group, or confirm that it is there", a.createGroup)
+	route(a, http.MethodDelete, groupPath, "drop_group", "Remove a group", a.dropGroup)
+
+	route(a, http.MethodGet, groupPath+"/dead_letters", "dead_letters", "List dead letters", a.deadLetters)
+	route(a, http.MethodPost, groupPath+"/redrive", "redrive", "Send dead letters back to their group", a.redrive)
+	route(a, http.MethodPost, groupPath+"/discard", "discard", "Remove dead letters for good", a.discard)
+
+	route(a, http.MethodGet, "/v1/stats", "stats", "Count what every group has before it", a.stats)
+	route(a, http.MethodGet, "/healthz", "version", "Check that the database answers and has the engine", a.health)
+}
+
+// route registers one operation and turns the errors of its handler into problems.
+func route[I, O any](a *api, method, path, name, summary string, handle func(context.Context, *I) (*O, error)) {
+	op := huma.Operation{
+		OperationID: name, Method: method, Path: path, Summary: summary,
+		SkipValidateBody: true, // the shape is checked by decodeStrict, the values by the engine
+		BodyReadTimeout:  -1,   // withBody has read it
+		MaxBodyBytes:     -1,
+	}
+	if name == "send_batch" {
+		op.DefaultStatus = http.StatusCreated
+	}
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, in)
+		if err == nil {
+			return out, nil
+		}
+		p := problemOf(err)
+		if p.Status == http.StatusInternalServerError {
+			a.opt.Log.Error("request failed", "operation", name, "error", err)
+		}
+		return nil, p
+	})
+}
+
+// QueuePath is the path of a queue. It is exported because huma fills in embedded structs only then.
+type QueuePath struct {
+	Queue string `path:"queue" example:"orders"`
+}
+
+// GroupPath is the path of a group.
+type GroupPath struct {
+	Queue string `path:"queue" example:"orders"`
+	Group string `path:"group" example:"default"`
+}
+
+// output carries a body.
+type output[B any] struct {
+	Body B
+}
+
+// reply wraps a body that came without an error.
+func reply[B any](body B, err error) (*output[B], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &output[B]{Body: body}, nil
+}

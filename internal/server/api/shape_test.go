@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/weirmq/weir/internal/server/api"
+)
+
+// answer is what a request without a database behind it got.
+type answer struct {
+	*httptest.ResponseRecorder
+	problem api.Problem
+}
+
+// ask sends a request to an API whose database is never reached.
+func ask(t *testing.T, method, path, contentType, body string) answer {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if body == "" {
+		r = httptest.NewRequestWithContext(t.Context(), method, path, nil)
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	a := answer{ResponseRecorder: httptest.NewRecorder()}
+	api.New(nil, api.Options{Version: "test", BodyMax: 1000}).ServeHTTP(a, r)
+	if a.Code >= 400 {
+		if err := json.Unmarshal(a.Body.Bytes(), &a.problem); err != nil {
+			t.Fatalf("%s %s: the error is not JSON: %v: %s", method, path, err, a.Body)
+		}
+	}
+	return a
+}
+
+func TestARequestThatReachesNoFunctionGetsAProblemThatSaysWhy(t *testing.T) {
+	t.Parallel()
+	const messages, group = "/v1/queues/q/messages", "/v1/queues/q/groups/g"
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		sqlstate, detail   string
+	}{
+		{"GET", "/nothing", "", 404, "WR006", "there is nothing at /nothing"},
+		{"PATCH", "/v1/queues/q", "", 405, "WR006", "PATCH is not a method"},
+		{"POST", messages, `{"messages":[`, 400, "WR006", "it ends too early"},
+		{"POST", messages, `{"messages":[}]}`, 400, "WR006", "not JSON"},
+		{"POST", messages, `{"messages":[]}`, 400, "WR006", "there is no message"},
+		{"POST", messages, `{"messages":[{"payloda":1}]}`, 400, "WR006", `unknown field "payloda"`},
+		{"POST", messages, `{"messages":[{"payload":1,"key":5}]}`, 400, "WR006", "messages.key"},
+		{"POST", messages, `{"messages":[{"payload":1}]} {}`, 400, "WR006", "something after"},
+		{"POST", messages, "", 400, "WR006", "body is required"},
+		{"POST", messages, strings.Repeat(" ", 1001), 413, "WR008", "larger than 1000 bytes"},
+		{"POST", messages, `{"messages":[{"payload":1,"delay_ms":9223372036854775807}]}`, 400, "WR006", "[0].delay_ms"},
+		{"POST", group + "/receive", `{"wait_ms":60001}`, 400, "WR006", "60001 is not from 0 to 60000"},
+		{"POST", group + "/receive", `{"wait_ms":-1}`, 400, "WR006", "-1 is not from 0"},
+		{"POST", group + "/receive", `{"max":"1"}`, 400, "WR006", "max"},
+		{"POST", group + "/ack", `{}`, 400, "WR006", "the list is empty"},
+		{"POST", group + "/ack", `{"acks":[{"claim_id":1.5}]}`, 400, "WR006", "claim_id"},
+		{"GET", group + "/peek?max=many", "", 400, "WR006", "query.max"},
+		{"GET", group + "/peek?maximum=1", "", 400, "WR006", "query.maximum"},
+	} {
+		got := ask(t, c.method, c.path, "application/json", c.body)
+		name := c.method + " " + c.path + " " + cut(c.body)
+		if got.Code != c.status || got.problem.Status != c.status {
+			t.Errorf("%s: status %d, in the body %d, want %d", name, got.Code, got.problem.Status, c.status)
+		}
+		if kind := got.Header().Get("Content-Type"); kind != "application/problem+json" {
+			t.Errorf("%s: content type %q", name, kind)
+		}
+		if got.problem.SQLState != c.sqlstate || got.problem.Name == "" || got.problem.Title == "" {
+			t.Errorf("%s: problem %+v", name, got.problem)
+		}
+		if !strings.Contains(got.problem.Detail, c.detail) {
+			t.Errorf("%s: detail %q, want something with %q", name, got.problem.Detail, c.detail)
+		}
+	}
+}
+
+func cut(s string) string { return s[:min(len(s), 60)] }
+
+func TestAWrongMethodIsToldTheRightOnes(t *testing.T) {
+	t.Parallel()
+	if got := ask(t, "PATCH", "/v1/queues/q", "", "").Header().Get("Allow"); got != "DELETE, GET, HEAD, PUT" {
+		t.Errorf("Allow is %q", got)
+	}
+}
+
+func TestABodyThatIsNotJSONByItsTypeIsRefusedUnlessCurlSaysSo(t *testing.T) {
+	t.Parallel()
+	for contentType, status := range map[string]int{
+		"text/plain": 415, "application/xml": 415,
+		"application/json; charset=utf-8": 400, "application/x-www-form-urlencoded": 400, "application/cloudevents+json": 400,
+		"": 400,
+	} {
+		if got := ask(t, "POST", "/v1/queues/q/messages", contentType, `{"messages":[]}`).Code; got != status {
+			t.Errorf("%q: status %d, want %d", contentType, got, status)
+		}
+	}
+}
+
+func TestAProblemNeverRepeatsTheBody(t *testing.T) {
+	t.Parallel()
+	got := ask(t, "POST", "/v1/queues/q/messages", "", `{"messages":[{"payload":"my secret","x":1}]}`)
+	if got.Code != http.StatusBadRequest || strings.Contains(got.Body.String(), "secret") {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+}
+
+func TestTheDescriptionListsEveryRouteWithItsProblem(t *testing.T) {
+	t.Parallel()
+	got := ask(t, "GET", "/openapi.json", "", "")
+	var doc struct {
+		OpenAPI string
+		Paths   map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+			Responses   map[string]struct {
+				Content map[string]any
+			}
+		}
+	}
+	if err := json.Unmarshal(got.Body.Bytes(), &doc); err != nil || !strings.HasPrefix(doc.OpenAPI, "3.1") {
+		t.Fatalf("version %q: %v", doc.OpenAPI, err)
+	}
+	operations := 0
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			operations++
+			if _, ok := op.Responses["default"].Content["application/problem+json"]; !ok || op.OperationID == "" {
+				t.Errorf("%s %s: operation %q describes no problem", method, path, op.OperationID)
+			}
+		}
+	}
+	if operations != 21 {
+		t.Errorf("%d operations, want 21", operations)
+	}
+}
+
+func TestAFailingHandlerAnswersWithAProblemAndTheServerLivesOn(t *testing.T) {
+	t.Parallel()
+	got := ask(t, "GET", "/v1/queues", "", "") // there is no client behind this API
+	if got.Code != http.StatusInternalServerError || got.problem.SQLState != "XX000" {
+		t.Errorf("%d %+v", got.Code, got.problem)
+	}
+}

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+// How often the upkeep runs, and how long a round that fails again and again waits.
+const (
+	upkeepEvery   = time.Second
+	upkeepFailMax = 30 * time.Second
+	upkeepTimeout = time.Minute
+)
+
+// maintain calls the engine's upkeep about once a second until ctx ends, each time until nothing is left to do. Any
+// number of servers may do so; the engine lets one of them do each step.
+func (s *Server) maintain(ctx context.Context) {
+	wait, lastCode := upkeepEvery, ""
+	for {
+		timer := time.NewTimer(wait*3/4 + rand.N(wait/2))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		err := s.maintainAll(ctx)
+		switch {
+		case err == nil:
+			wait, lastCode = upkeepEvery, ""
+		case ctx.Err() == nil:
+			wait = min(2*wait, upkeepFailMax)
+			if code := engine.Code(err); code != lastCode || code == "" {
+				lastCode = code
+				s.opt.Log.Warn("upkeep failed, will try again", "error", err)
+			}
+		}
+	}
+}
+
+// maintainAll calls the upkeep until it finds nothing to do.
+func (s *Server) maintainAll(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, upkeepTimeout)
+	defer cancel()
+	for {
+		steps, err := s.engine.Maintain(ctx)
+		if err != nil || steps == 0 {
+			return err
+		}
+	}
+}

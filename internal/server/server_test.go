@@ -1,0 +1,140 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/internal/server"
+)
+
+func TestMain(m *testing.M) {
+	pgtest.SetInstaller(migrate.Install)
+	pgtest.Main(m)
+}
+
+// logged keeps what a server logs.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
+}
+
+// serve runs a server until the returned function stops it and gives what Serve returned.
+func serve(t *testing.T, db *pgtest.DB, log io.Writer) (url string, stop func() error) {
+	t.Helper()
+	client, err := engine.Open(t.Context(), db.DSN, engine.Options{MaxConns: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	var listener net.Listener
+	if listener, err = server.Listen(t.Context(), "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	s := server.New(client, server.Options{Version: "test", Log: slog.New(slog.NewTextHandler(log, nil))})
+	go func() { ended <- s.Serve(ctx, listener) }()
+	stop = sync.OnceValue(func() error { cancel(); return <-ended })
+	t.Cleanup(func() { _ = stop() })
+	return "http://" + listener.Addr().String(), stop
+}
+
+func TestAStoppingServerAnswersTheReceivesThatWait(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	db.Exec(t, "select weir.create_queue('q')")
+	url, stop := serve(t, db, io.Discard)
+	answer := make(chan string, 1)
+	go func() {
+		defer close(answer)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/queues/q/groups/default/receive",
+			strings.NewReader(`{"wait_ms":60000}`))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- response.Status + " " + strings.TrimSpace(string(text))
+	}()
+	pgtest.WaitForRow(t, db, `select exists (select from pg_stat_activity
+		where datname = current_database() and state = 'idle' and query like '%receive_records%')`)
+	const listens = `select exists (select from pg_stat_activity
+		where datname = current_database() and application_name = 'listener')`
+	pgtest.WaitForRow(t, db, listens)
+	if err := stop(); err != nil {
+		t.Errorf("Serve returned %v", err)
+	}
+	if got := <-answer; got != `200 OK {"messages":[]}` {
+		t.Errorf("the receive got %s", got)
+	}
+	pgtest.WaitForRow(t, db, "select not ("+listens+")")
+}
+
+func TestUpkeepThatFailsIsReportedOnceAndTheServerGoesOn(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	db.Exec(t, `create or replace function weir.maintain() returns int language plpgsql as
+		$$ begin raise exception 'no upkeep today' using errcode = 'WR016'; end $$`)
+	log := &logged{}
+	url, stop := serve(t, db, log)
+	pgtest.WaitFor(t, "the report", func() bool { return log.count("no upkeep today") > 0 })
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("health check: %s", response.Status)
+	}
+	if err := stop(); err != nil || log.count("no upkeep today") != 1 {
+		t.Errorf("%v, reported %d times", err, log.count("no upkeep today"))
+	}
+}
+
+func TestUpkeepRunsWithoutBeingAsked(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	db.Exec(t, "create sequence public.rounds")
+	db.Exec(t, `create or replace function weir.maintain() returns int language sql as
+		$$ select case when nextval('public.rounds') < 3 then 1 else 0 end $$`)
+	_, stop := serve(t, db, io.Discard)
+	pgtest.WaitForRow(t, db, "select last_value >= 4 from public.rounds")
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

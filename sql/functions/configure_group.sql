@@ -1,0 +1,30 @@
+-- weir.configure_group(queue_name, group_name, max_attempts, backoff_min, backoff_max, patience)
+-- Changes settings of a group that is in use.
+--
+-- Parameters:
+--   queue_name    the queue
+--   group_name    the group
+--   max_attempts  1 to 1000 deliveries before a message is a dead letter; null = as it is
+--   backoff_min   wait before the second delivery after a nack; null = as it is
+--   backoff_max   what the wait never exceeds; null = as it is
+--   patience      ordered: how long a claim keeps others out of its lane, 0 to 1 hour; null = as it is
+-- Returns: nothing.
+-- Raises: WR001, WR003, WR006
+-- Locks: the queue's administration lock, until the transaction ends.
+create or replace function weir.configure_group(
+    queue_name text,
+    group_name text,
+    max_attempts int default null,
+    backoff_min interval default null,
+    backoff_max interval default null,
+    patience interval default null)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform weir_internal.ask_admin(queue_name, 'configure_group', jsonb_build_object(
+        'group_name', group_name, 'max_attempts', max_attempts, 'backoff_min', backoff_min,
+        'backoff_max', backoff_max, 'patience', patience));
+end
+$$;

@@ -1,0 +1,35 @@
+-- weir.create_group(queue_name, group_name, ordered, start, max_attempts, backoff_min, backoff_max, patience)
+-- Creates a group: an independent reader of a queue, which is delivered every message from `start` on.
+--
+-- Parameters:
+--   queue_name    the queue
+--   group_name    1 to 47 of a-z, 0-9, _, - and .
+--   ordered       true: one key's messages (and, of one lane, those without a key) one after the other
+--   start         'start' (all that the queue still holds), 'end' (what is committed, or falls due, from now on), or a
+--                 timestamp
+--   max_attempts  1 to 1000 deliveries before a message is a dead letter
+--   backoff_min   wait before the second delivery after a nack; it doubles with each further one
+--   backoff_max   and never exceeds this
+--   patience      ordered: how long a claim that is not finished keeps others out of its lane, 0 to 1 hour
+-- Returns: nothing.
+-- Raises: WR001, WR004, WR005, WR006, WR014
+-- Locks: the queue's administration lock, until the transaction ends.
+create or replace function weir.create_group(
+    queue_name text,
+    group_name text,
+    ordered boolean default false,
+    start text default 'start',
+    max_attempts int default 5,
+    backoff_min interval default '1 second',
+    backoff_max interval default '10 minutes',
+    patience interval default '1 second')
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform weir_internal.ask_admin(queue_name, 'create_group', jsonb_build_object(
+        'group_name', group_name, 'ordered', ordered, 'start', start, 'max_attempts', max_attempts,
+        'backoff_min', backoff_min, 'backoff_max', backoff_max, 'patience', patience));
+end
+$$;

@@ -1,0 +1,47 @@
+-- weir.create_queue(queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes)
+-- Creates a queue and its group "default".
+--
+-- Parameters:
+--   queue_name         1 to 47 of a-z, 0-9, _, - and .
+--   lanes              1 to 256: how many consumers can claim at the same moment; 1 is a total order
+--   message_bytes_max  limit of a message's payload plus headers, octets as stored, 1 KiB to 64 MiB
+--   segment_bytes      size at which a segment of the log is closed, 64 KiB or more
+--   claims_bytes       size at which a table of the claim log is left, 64 KiB or more
+-- Returns: nothing.
+-- Raises: WR002, WR005, WR006
+-- Locks: an advisory lock that makes one create_queue or drop_queue wait for another, until the transaction ends.
+create or replace function weir.create_queue(
+    queue_name text,
+    lanes int default 16,
+    message_bytes_max int default 1048576,
+    segment_bytes bigint default 67108864,
+    claims_bytes bigint default 16777216)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    q weir_internal.queues;
+begin
+    perform weir_internal.check_name('queue', queue_name);
+    q.name := queue_name;
+    q.lanes := lanes;
+    q.message_bytes_max := message_bytes_max;
+    q.segment_bytes := segment_bytes;
+    q.claims_bytes := claims_bytes;
+    perform weir_internal.check_queue_settings(q);
+    perform pg_advisory_xact_lock(weir_internal.lock_class(0), -1);
+    if exists (select from weir_internal.queues where name = queue_name) then
+        raise exception 'queue "%" exists', queue_name
+            using errcode = 'WR002', hint = 'Choose another name, or use the queue that is there.';
+    end if;
+    insert into weir_internal.queues (no, name, lanes, message_bytes_max, segment_bytes, claims_bytes)
+    select coalesce((select min(s.no) from (select 1 as no union all select w.no + 1 from weir_internal.queues w) s
+                     where not exists (select from weir_internal.queues w where w.no = s.no)), 1),
+        $1, $2, $3, $4, $5
+    returning * into q;
+    perform weir_internal.create_queue_tables(q);
+    perform weir_internal.generate_queue_functions(q);
+    perform weir_internal.create_group(queue_name, 'default');
+end
+$$;

@@ -1,0 +1,21 @@
+-- weir.list_groups(queue_name)
+-- The groups of a queue.
+--
+-- Parameters:
+--   queue_name  the queue
+-- Returns: one row a group, by name; paused tells whether the group is, by itself or with its queue.
+-- Raises: WR001
+-- Locks: none
+create or replace function weir.list_groups(queue_name text)
+returns table (
+    group_name text, ordered boolean, max_attempts int, backoff_min interval, backoff_max interval,
+    created_at timestamptz, paused boolean)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query execute
+        'select name, ordered, max_attempts, backoff_min, backoff_max, created_at, paused or queue_paused
+         from ' || weir_internal.queue_function('groups', queue_name) || '() order by name';
+end
+$$;

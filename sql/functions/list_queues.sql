@@ -1,0 +1,23 @@
+-- weir.list_queues()
+-- The queues of this database that the caller consumes from or administers.
+--
+-- Returns: one row a queue, by name; paused tells whether the whole queue is.
+-- Raises: none
+-- Locks: none
+create or replace function weir.list_queues()
+returns table (
+    queue_name text, lanes int, message_bytes_max int, segment_bytes bigint, claims_bytes bigint,
+    created_at timestamptz, paused boolean)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue text;
+begin
+    for v_queue in select * from weir_internal.visible_queues() loop
+        return query execute
+            'select name, lanes, message_bytes_max, segment_bytes, claims_bytes, created_at, paused
+             from ' || weir_internal.queue_function('describe', v_queue) || '()';
+    end loop;
+end
+$$;

@@ -1,0 +1,29 @@
+-- weir.send_batch(queue_name, payloads, keys, headers, delay)
+-- Sends many messages at once; several times faster than as many sends.
+--
+-- Parameters:
+--   queue_name  the queue
+--   payloads    JSON values, none SQL null; at most 100,000
+--   keys        null, or one a message (null elements allowed)
+--   headers     null, or one a message (null elements allowed)
+--   delay       for all of them
+-- Returns: the ids, in the order of the payloads.
+-- Raises: WR001, WR006, WR007, WR008
+-- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
+create or replace function weir.send_batch(
+    queue_name text,
+    payloads jsonb[],
+    keys text[] default null,
+    headers jsonb[] default null,
+    delay interval default null)
+returns setof bigint
+language plpgsql
+as $$
+declare
+    v_ids bigint[];
+begin
+    execute 'select ' || weir_internal.queue_function('send_batch', queue_name) || '($1, $2, $3, $4)'
+    into v_ids using payloads, keys, headers, delay;
+    return query select pg_catalog.unnest(v_ids);
+end
+$$;

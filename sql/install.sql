@@ -1,0 +1,217 @@
+-- Weir: installs the engine into the current database, or upgrades it. Run by `weir install`, or by psql:
+--     psql -v ON_ERROR_STOP=1 -f sql/install.sql
+-- The list is the table of contents. Tables change by numbered steps in upgrade/; everything else is replaced.
+begin;
+\ir prologue.sql
+
+-- Types
+\ir types/message.sql
+\ir types/message_record.sql
+\ir types/group_stats.sql
+\ir types/log_record.sql
+\ir types/later_row.sql
+\ir types/parked_row.sql
+\ir types/claim_range.sql
+\ir types/claim.sql
+
+-- Tables
+\ir tables/installation.sql
+\ir tables/queues.sql
+\ir tables/groups.sql
+\ir tables/segments.sql
+\ir tables/dead_letters.sql
+\ir tables/templates.sql
+\ir tables/bindings.sql
+
+-- Names, limits, errors
+\ir internal/clock.sql
+\ir internal/check_name.sql
+\ir internal/check_isolation.sql
+\ir internal/check_message.sql
+\ir internal/check_batch.sql
+\ir internal/check_receive.sql
+\ir internal/find_queue.sql
+\ir internal/find_group.sql
+\ir internal/queue_function.sql
+\ir internal/start_time.sql
+\ir internal/check_queue_settings.sql
+\ir internal/check_group_settings.sql
+\ir internal/check_topic.sql
+
+-- Locks and numbers
+\ir internal/snapshot.sql
+\ir internal/lock_class.sql
+\ir internal/claim_lock.sql
+\ir internal/lane_of.sql
+\ir internal/count_ids.sql
+\ir internal/to_micros.sql
+\ir internal/due_at.sql
+
+-- Each queue's own functions: sending
+\ir queue/wake.sql
+\ir queue/append.sql
+\ir queue/append_batch.sql
+\ir queue/delay.sql
+\ir queue/send.sql
+\ir queue/send_batch.sql
+
+-- Each queue's own functions: cursors and claims
+\ir queue/cursor.sql
+\ir queue/put.sql
+\ir queue/unfinished.sql
+\ir queue/low.sql
+\ir queue/checkpoint.sql
+\ir queue/claim.sql
+\ir queue/claim_record.sql
+\ir queue/reach.sql
+\ir queue/late.sql
+\ir queue/is_due.sql
+\ir queue/claim_due.sql
+\ir queue/skip_due.sql
+\ir queue/fresh.sql
+\ir queue/has_new.sql
+\ir queue/probe.sql
+\ir queue/occupied.sql
+\ir queue/receive.sql
+
+-- Each queue's own functions: settling
+\ir queue/ack.sql
+\ir queue/settle.sql
+
+-- Each queue's own functions: looking at it and administering it
+\ir queue/view.sql
+\ir queue/admin.sql
+
+-- Log and claims
+\ir internal/next_segment.sql
+\ir internal/has_passed.sql
+\ir internal/slice.sql
+\ir internal/add_due.sql
+\ir internal/claim_state.sql
+\ir internal/fail_missing.sql
+\ir internal/claim_messages.sql
+\ir internal/lease_again.sql
+\ir internal/redeliver.sql
+\ir internal/waiting_records.sql
+
+-- Settling, retries, dead letters
+\ir internal/bury.sql
+\ir internal/backoff.sql
+\ir internal/retry.sql
+\ir internal/settle.sql
+\ir internal/extend_claim.sql
+\ir internal/take_dead_letters.sql
+
+-- Ordered groups
+\ir internal/line_of.sql
+\ir internal/park.sql
+\ir internal/park_record.sql
+\ir internal/park_claim.sql
+\ir internal/divert.sql
+\ir internal/claim_parked.sql
+\ir internal/release_parked.sql
+\ir internal/end_parked.sql
+\ir internal/retry_ordered.sql
+
+-- Life of a queue
+\ir internal/create_queue_tables.sql
+\ir internal/expand_template.sql
+\ir internal/generate_queue_functions.sql
+\ir internal/create_cursors.sql
+
+-- Rotation
+\ir internal/lock_or_skip.sql
+\ir internal/move_claim.sql
+\ir internal/move_claims.sql
+\ir internal/drained_segments.sql
+\ir internal/rotate_log.sql
+\ir internal/mark_claims.sql
+\ir internal/rotate_claims.sql
+\ir internal/advance_idle.sql
+\ir internal/trim_later.sql
+\ir internal/trim_parked.sql
+\ir internal/group_depth.sql
+
+-- Looking at a queue
+\ir internal/visible_queues.sql
+\ir internal/stats.sql
+\ir internal/peek.sql
+\ir internal/dead_letters.sql
+
+-- Administering a queue
+\ir internal/lock_lanes.sql
+\ir internal/end_claims.sql
+\ir internal/create_group.sql
+\ir internal/configure_group.sql
+\ir internal/drop_group.sql
+\ir internal/configure_queue.sql
+\ir internal/drop_queue.sql
+\ir internal/set_paused.sql
+\ir internal/purge_group.sql
+\ir internal/purge.sql
+\ir internal/redrive.sql
+\ir internal/discard.sql
+\ir internal/administer.sql
+\ir internal/ask_admin.sql
+
+-- Rights
+\ir internal/rights.sql
+\ir internal/held_rights.sql
+\ir internal/functions_of.sql
+\ir internal/complete_rights.sql
+\ir internal/trim_rights.sql
+\ir internal/change_right.sql
+
+-- Public: queues and groups
+\ir functions/create_queue.sql
+\ir functions/configure_queue.sql
+\ir functions/drop_queue.sql
+\ir functions/list_queues.sql
+\ir functions/create_group.sql
+\ir functions/configure_group.sql
+\ir functions/drop_group.sql
+\ir functions/list_groups.sql
+\ir functions/pause.sql
+\ir functions/resume.sql
+\ir functions/purge.sql
+
+-- Public: messages
+\ir functions/send.sql
+\ir functions/send_batch.sql
+\ir functions/receive.sql
+\ir functions/receive_records.sql
+\ir functions/ack.sql
+\ir functions/nack.sql
+\ir functions/reject.sql
+\ir functions/extend.sql
+\ir functions/pop.sql
+\ir functions/mark_waiting.sql
+\ir functions/peek.sql
+
+-- Public: dead letters
+\ir functions/dead_letters.sql
+\ir functions/redrive.sql
+\ir functions/discard.sql
+
+-- Public: topics
+\ir functions/bind.sql
+\ir functions/unbind.sql
+\ir functions/list_bindings.sql
+\ir functions/route.sql
+\ir functions/publish.sql
+
+-- Public: rights
+\ir functions/grant_produce.sql
+\ir functions/revoke_produce.sql
+\ir functions/grant_consume.sql
+\ir functions/revoke_consume.sql
+\ir functions/grant_admin.sql
+\ir functions/revoke_admin.sql
+
+-- Public: operation
+\ir functions/stats.sql
+\ir functions/maintain.sql
+\ir functions/version.sql
+
+\ir epilogue.sql
+commit;

@@ -1,0 +1,26 @@
+-- weir_internal.check_group_settings(g)
+-- Refuses settings that a group cannot have.
+--
+-- Parameters:
+--   g  the group as it would be
+-- Returns: nothing.
+-- Raises: WR006
+-- Locks: none
+create or replace function weir_internal.check_group_settings(g weir_internal.groups)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if g.max_attempts is null or g.max_attempts not between 1 and 1000
+        or g.backoff_min is null or g.backoff_min < interval '0'
+        or g.backoff_max is null or g.backoff_max < g.backoff_min or g.backoff_max > interval '1 year'
+        or g.ordered is null or g.patience is null or g.patience not between interval '0' and interval '1 hour' then
+        raise exception
+            'group "%": max_attempts %, backoff_min %, backoff_max %, patience % or ordered % is out of range', g.name,
+            g.max_attempts, g.backoff_min, g.backoff_max, g.patience, g.ordered
+            using errcode = 'WR006',
+            hint = 'max_attempts: 1 to 1000; 0 <= backoff_min <= backoff_max <= 1 year; patience: at most 1 hour.';
+    end if;
+end
+$$;

@@ -1,0 +1,40 @@
+-- weir_internal.check_message(p_queue, p_bytes_max, p_payload, p_key, p_headers)
+-- Refuses a message that cannot be sent. Called only when a cheap look found something to check.
+--
+-- Parameters:
+--   p_queue      name of the queue, for the error
+--   p_bytes_max  limit of payload plus headers, octets as stored
+--   p_payload    must not be null (a JSON null is a value)
+--   p_key        at most 1,024 octets
+--   p_headers    a JSON object, or null
+-- Returns: nothing.
+-- Raises: WR006, WR007, WR008
+-- Locks: none
+create or replace function weir_internal.check_message(
+    p_queue text, p_bytes_max int, p_payload jsonb, p_key text, p_headers jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_bytes bigint := pg_column_size(p_payload) + coalesce(pg_column_size(p_headers), 0);
+begin
+    if p_payload is null then
+        raise exception 'a payload for queue "%" is null', p_queue
+            using errcode = 'WR007', hint = 'Send a JSON value; the JSON null is one: ''null''::jsonb.';
+    end if;
+    if v_bytes > p_bytes_max then
+        raise exception 'a message for queue "%" has % octets, the limit is %', p_queue, v_bytes, p_bytes_max
+            using errcode = 'WR008',
+            hint = 'Send a reference to data kept elsewhere, or create the queue with a larger message_bytes_max.';
+    end if;
+    if octet_length(p_key) > 1024 then
+        raise exception 'a key for queue "%" has % octets, the limit is 1024', p_queue, octet_length(p_key)
+            using errcode = 'WR006', hint = 'Use a shorter key, or a digest of it.';
+    end if;
+    if jsonb_typeof(p_headers) <> 'object' then
+        raise exception 'headers for queue "%" are a JSON %, not an object', p_queue, jsonb_typeof(p_headers)
+            using errcode = 'WR006', hint = 'Give headers as {"name": value}.';
+    end if;
+end
+$$;

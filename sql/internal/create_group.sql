@@ -1,0 +1,64 @@
+-- weir_internal.create_group(queue_name, group_name, ordered, start, max_attempts, backoff_min, backoff_max, patience)
+-- Creates a group: an independent reader of a queue, which is delivered every message from `start` on.
+--
+-- Parameters:
+--   queue_name    the queue
+--   group_name    1 to 47 of a-z, 0-9, _, - and .
+--   ordered       true: one key's messages (and, of one lane, those without a key) one after the other
+--   start         'start' (all that the queue still holds), 'end' (what is committed, or falls due, from now on), or a
+--                 timestamp
+--   max_attempts  1 to 1000 deliveries before a message is a dead letter
+--   backoff_min   wait before the second delivery after a nack; it doubles with each further one
+--   backoff_max   and never exceeds this
+--   patience      ordered: how long a claim that is not finished keeps others out of its lane, 0 to 1 hour
+-- Returns: nothing.
+-- Raises: WR001, WR004, WR005, WR006, WR014
+-- Locks: the queue's administration lock, until the transaction ends.
+create or replace function weir_internal.create_group(
+    queue_name text,
+    group_name text,
+    ordered boolean default false,
+    start text default 'start',
+    max_attempts int default 5,
+    backoff_min interval default '1 second',
+    backoff_max interval default '10 minutes',
+    patience interval default '1 second')
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    q weir_internal.queues := weir_internal.find_queue(queue_name);
+    g weir_internal.groups;
+    v_no int;
+    v_since timestamptz;
+begin
+    perform weir_internal.check_name('group', group_name);
+    g.name := group_name;
+    g.max_attempts := max_attempts;
+    g.backoff_min := backoff_min;
+    g.backoff_max := backoff_max;
+    g.ordered := ordered;
+    g.patience := patience;
+    perform weir_internal.check_group_settings(g);
+    v_since := weir_internal.start_time(start);
+    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
+    if exists (select from weir_internal.groups where queue_no = q.no and name = group_name) then
+        raise exception 'queue "%" has a group "%" already', queue_name, group_name
+            using errcode = 'WR004', hint = 'Choose another name, or use the group that is there.';
+    end if;
+    select min(s.no) into v_no
+    from (select 0 as no union all select w.no + 1 from weir_internal.groups w where w.queue_no = q.no) s
+    where not exists (select from weir_internal.groups w where w.queue_no = q.no and w.no = s.no);
+    if (v_no + 1) * (q.lanes + 1) > 16384 then
+        raise exception 'queue "%" has % groups, which is as many as % lanes allow', queue_name, v_no, q.lanes
+            using errcode = 'WR014',
+            hint = 'Groups times (lanes + 1) may not exceed 16384. Use a queue with fewer lanes.';
+    end if;
+    update weir_internal.queues set group_ids = group_ids + 1 where no = q.no returning * into q;
+    insert into weir_internal.groups
+        (queue_no, no, id, name, ordered, max_attempts, backoff_min, backoff_max, patience, since, queue_paused)
+    values (q.no, v_no, q.group_ids, group_name, $3, $5, $6, $7, $8, v_since, q.paused);
+    perform weir_internal.create_cursors(q, v_no::smallint, start = 'end');
+end
+$$;

@@ -1,0 +1,27 @@
+-- weir_internal.drop_group(queue_name, group_name)
+-- Drops a group with its claims and dead letters. The messages stay for the other groups.
+--
+-- Parameters:
+--   queue_name  the queue
+--   group_name  the group
+-- Returns: nothing.
+-- Raises: WR001, WR003
+-- Locks: the queue's administration lock and the locks of the group's lanes, until the transaction ends.
+create or replace function weir_internal.drop_group(queue_name text, group_name text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    q weir_internal.queues := weir_internal.find_queue(queue_name);
+    g weir_internal.groups;
+begin
+    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
+    g := weir_internal.find_group(q, group_name);
+    perform weir_internal.lock_lanes(q, g);
+    perform weir_internal.end_claims(q, g);
+    execute format('delete from weir_internal.q%s_parked where group_id = $1', q.no) using g.id;
+    delete from weir_internal.dead_letters where queue_no = q.no and group_no = g.no;
+    delete from weir_internal.groups where queue_no = q.no and no = g.no;
+end
+$$;

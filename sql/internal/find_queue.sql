@@ -1,0 +1,24 @@
+-- weir_internal.find_queue(p_queue)
+-- A queue by its name.
+--
+-- Parameters:
+--   p_queue  name of the queue
+-- Returns: its row.
+-- Raises: WR001
+-- Locks: none
+create or replace function weir_internal.find_queue(p_queue text)
+returns weir_internal.queues
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    q weir_internal.queues;
+begin
+    select * into q from weir_internal.queues where name = p_queue;
+    if not found then
+        raise exception 'there is no queue %', coalesce('"' || left(p_queue, 100) || '"', 'null')
+            using errcode = 'WR001', hint = format('select weir.create_queue(%L)', left(p_queue, 100));
+    end if;
+    return q;
+end
+$$;

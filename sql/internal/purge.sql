@@ -1,0 +1,31 @@
+-- weir_internal.purge(queue_name, group_name)
+-- Purges a group, or each group of a queue.
+--
+-- Parameters:
+--   queue_name  the queue
+--   group_name  the group; null = all groups
+-- Returns: how many messages were dropped.
+-- Raises: WR001, WR003, WR012
+-- Locks: the queue's administration lock and the locks of the groups' lanes, until the transaction ends.
+create or replace function weir_internal.purge(queue_name text, group_name text)
+returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    q weir_internal.queues := weir_internal.find_queue(queue_name);
+    g weir_internal.groups;
+    v_count bigint := 0;
+begin
+    perform weir_internal.check_isolation('purge');
+    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
+    if group_name is not null then
+        g := weir_internal.find_group(q, group_name);
+    end if;
+    for g in select * from weir_internal.groups w where w.queue_no = q.no and w.no = coalesce(g.no, w.no) order by w.no
+    loop
+        v_count := v_count + weir_internal.purge_group(q, g);
+    end loop;
+    return v_count;
+end
+$$;

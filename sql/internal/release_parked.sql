@@ -1,0 +1,49 @@
+-- weir_internal.release_parked(q, g, e)
+-- Ends an expired claim whose messages stand in their lines: their heads may be delivered to others again; what is past
+-- its attempts becomes a dead letter.
+--
+-- Parameters:
+--   q  the queue
+--   g  the ordered group
+--   e  the claim
+-- Returns: whether it could be done: false while the claim is being acknowledged, or was extended.
+-- Raises: none
+-- Locks: the claim's advisory lock, tried; the rows of `parked`.
+create or replace function weir_internal.release_parked(
+    q weir_internal.queues, g weir_internal.groups, e weir_internal.claim)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    d weir_internal.claim;
+    s record;
+    v_dead weir_internal.later_row[];
+begin
+    if not pg_try_advisory_xact_lock(weir_internal.claim_lock(q.no, e.id)) then
+        return false;
+    end if;
+    select * into s from weir_internal.claim_state(q.no, e.id);
+    if s.taken or (s.c).ids <@ s.done or (s.c).deadline > weir_internal.clock() then
+        return false;
+    end if;
+    d.slot := e.slot;
+    d.what := 2;
+    d.id := e.id;
+    d.n := weir_internal.count_ids((s.c).ids - s.done);
+    d.finished := false;
+    execute format('select weir_internal.q%s_put($1)', q.no) using d;
+    execute format(
+        'with dead as (
+             delete from weir_internal.q%s_parked
+             where group_id = $1 and holder = $2 and attempts >= $3 returning *)
+         select array_agg(row(null, null, id, null, attempts, key, payload, headers, enqueued_at)
+                          ::weir_internal.later_row)
+         from dead', q.no)
+    into v_dead using g.id, e.id, g.max_attempts;
+    perform weir_internal.bury(q.no, g.no, v_dead, 'the lease expired');
+    execute format('update weir_internal.q%s_parked set holder = null where group_id = $1 and holder = $2', q.no)
+    using g.id, e.id;
+    return true;
+end
+$$;

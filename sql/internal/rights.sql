@@ -1,0 +1,34 @@
+-- weir_internal.rights()
+-- What each right on a queue consists of: EXECUTE on some of the queue's own functions, the first of which is the right
+-- itself (whoever may execute it is given the others by the next install), and on the shared functions that call them.
+-- All else in schema weir (creating queues, bindings, granting) is for the role that installed Weir, and for those to
+-- whom it grants EXECUTE by hand.
+--
+-- Returns: one row a right: its name, the verbs of its functions "verb:queue", and the shared functions.
+-- Raises: none
+-- Locks: none
+create or replace function weir_internal.rights()
+returns table (right_name text, verbs text[], functions text[])
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+    values
+    ('produce',
+        array['send', 'send_batch'],
+        array['weir.send', 'weir.send_batch', 'weir.publish', 'weir.route', 'weir.version',
+            'weir_internal.queue_function']),
+    ('consume',
+        array['receive', 'ack', 'nack', 'reject', 'extend', 'mark_waiting',
+            'describe', 'groups', 'stats', 'peek', 'dead_letters'],
+        array['weir.receive', 'weir.receive_records', 'weir.pop', 'weir.ack', 'weir.nack', 'weir.reject',
+            'weir.extend', 'weir.mark_waiting', 'weir.maintain', 'weir.version',
+            'weir.list_queues', 'weir.list_groups', 'weir.stats', 'weir.peek', 'weir.dead_letters',
+            'weir_internal.queue_function', 'weir_internal.visible_queues']),
+    ('admin',
+        array['admin', 'describe', 'groups', 'stats', 'peek', 'dead_letters'],
+        array['weir.create_group', 'weir.configure_group', 'weir.drop_group', 'weir.configure_queue',
+            'weir.drop_queue', 'weir.pause', 'weir.resume', 'weir.purge', 'weir.redrive', 'weir.discard',
+            'weir.maintain', 'weir.version',
+            'weir.list_queues', 'weir.list_groups', 'weir.stats', 'weir.peek', 'weir.dead_letters',
+            'weir_internal.queue_function', 'weir_internal.visible_queues', 'weir_internal.ask_admin'])
+$$;

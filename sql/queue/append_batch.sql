@@ -1,0 +1,49 @@
+-- append_batch
+-- Template of weir_internal.<q>_append_batch: splits a batch by lane and appends as few records as that allows. A
+-- record is kept under about 64 KiB and 1,000 messages, so that a claim of a few of them stays cheap. Messages without
+-- a key go to one lane, chosen at random.
+--
+-- Parameters:
+--   p_ids       rising, one a message
+--   p_payloads  one a message
+--   p_keys      null, or one a message
+--   p_headers   null, or one a message
+-- Returns: nothing.
+-- Raises: none
+-- Locks: ROW EXCLUSIVE on the open segment, until the transaction ends.
+insert into weir_internal.templates (name, body) values ('append_batch', $template$
+create or replace function weir_internal.{q}_append_batch(
+    p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[])
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $body$
+declare
+    r weir_internal.log_record;
+    v_any int := floor(random() * {lanes});
+    v_chunk int := greatest(1, least(1000, 65536::bigint * cardinality(p_ids) / pg_column_size(p_payloads)));
+    v_seg bigint;
+begin
+    r.enqueued_at := weir_internal.clock();
+    for r.lane, r.n, r.id, r.ids, r.keys, r.headers, r.payloads in
+        select m.lane, count(*), max(m.id),
+            case when max(m.id) - min(m.id) >= count(*) then array_agg(m.id order by m.id) end,
+            case when count(m.key) > 0 then array_agg(m.key order by m.id) end,
+            case when count(m.headers) > 0 then array_agg(m.headers order by m.id) end,
+            array_agg(m.payload order by m.id)
+        from (
+            select l.*, (row_number() over (partition by l.lane order by l.id) - 1) / v_chunk as chunk
+            from (
+                select u.id, u.payload, u.key, u.headers,
+                    case when u.key is null then v_any else weir_internal.lane_of(u.key, {lanes}) end as lane
+                from unnest(p_ids, p_payloads, p_keys, p_headers) as u (id, payload, key, headers)
+            ) l
+        ) m
+        group by m.lane, m.chunk
+        order by m.lane, m.chunk
+    loop
+        v_seg := weir_internal.{q}_append(r);
+    end loop;
+end
+$body$
+$template$) on conflict (name) do update set body = excluded.body;

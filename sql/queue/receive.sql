@@ -1,0 +1,103 @@
+-- receive
+-- Template of weir_internal."receive:<queue>": what is due for the group first, then one
+-- lane at random, and only when that does not fill the request the lanes that the probe finds. A lane another
+-- transaction is claiming in is passed over. One call in 32 probes at once, so that an expired lease never waits
+-- behind a backlog. EXECUTE on it is part of the right to consume.
+--
+-- Parameters:
+--   p_group  name of the group
+--   p_max    1 to 10,000 messages
+--   p_lease  1 ms to 7 days
+-- Returns: records under one or more claims, p_max messages at most.
+-- Raises: WR003, WR006, WR012
+-- Locks: the advisory lock of each lane claimed in, until the transaction ends; ACCESS SHARE on segments, ROW EXCLUSIVE
+-- on the claim log.
+insert into weir_internal.templates (name, body) values ('receive', $template$
+create or replace function weir_internal."receive:{name}"(p_group text, p_max int, p_lease interval)
+returns weir.message_record[]
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $body$
+declare
+    g weir_internal.groups;
+    o weir.message_record;
+    v_out weir.message_record[] := '{}';
+    v_claimed weir.message_record[];
+    v_now timestamptz := weir_internal.clock();
+    v_first int := floor(random() * {lanes});
+    v_lanes int[] := array[v_first];
+    v_probed boolean := random() < 0.03125;
+    v_lane int;
+    v_slot smallint;
+    c weir_internal.claim;
+    v_want int := p_max;
+begin
+    select * into g from weir_internal.groups where queue_no = {no} and name = p_group;
+    if g.no is null or g.paused or g.queue_paused or p_max is null or p_max not between 1 and 10000 or p_lease is null
+        or p_lease not between interval '1 millisecond' and interval '7 days'
+        or current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+        perform weir_internal.check_receive('{name}', p_group, g.no, p_max, p_lease);
+        return v_out; -- paused
+    end if;
+    if pg_sequence_last_value('weir_internal.{q}_later_clock') > 0 then
+        for o in select * from weir_internal.{q}_claim_due(g, v_want, p_lease) loop
+            v_want := v_want - o.n;
+            v_out := v_out || o;
+        end loop;
+    end if;
+    if g.ordered and v_want > 0 and exists (
+        select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
+        for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop
+            v_want := v_want - o.n;
+            v_out := v_out || o;
+        end loop;
+    end if;
+    if v_probed then
+        v_lanes := weir_internal.{q}_probe(g, v_first, v_now);
+    end if;
+    while v_want > 0 loop
+        foreach v_lane in array v_lanes loop
+            v_slot := g.no * ({lanes} + 1) + v_lane;
+            continue when not v_probed
+                and not weir_internal.{q}_has_new(weir_internal.{q}_cursor(v_slot), v_lane, v_now);
+            continue when not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot);
+            c := weir_internal.{q}_cursor(v_slot);
+            if c.next_expiry <= v_now then
+                for o in select * from weir_internal.redeliver({no}, g, c, v_want, p_lease, v_now) loop
+                    v_want := v_want - o.n;
+                    v_out := v_out || o;
+                end loop;
+                c := weir_internal.{q}_fresh(v_slot, v_now);
+            end if;
+            continue when g.ordered and weir_internal.{q}_occupied(g, c, v_now);
+            if v_want > 0 and v_lane < {lanes} then
+                v_claimed := weir_internal.{q}_claim(c, g, v_lane, v_want, p_lease);
+                foreach o in array v_claimed loop
+                    v_want := v_want - o.n;
+                end loop;
+                v_out := v_out || v_claimed;
+            end if;
+            exit when v_want <= 0;
+        end loop;
+        exit when v_probed or v_want <= 0;
+        v_probed := true;
+        v_lanes := weir_internal.{q}_probe(g, v_first, v_now);
+    end loop;
+    v_now := weir_internal.clock();
+    if g.ordered and v_want > 0 and exists (
+        select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
+        for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop -- what expired just now
+            v_out := v_out || o;
+        end loop;
+    end if;
+    return v_out;
+end
+$body$
+$template$) on conflict (name) do update set body = excluded.body;

@@ -1,0 +1,50 @@
+-- view
+-- Template of what those who consume from a queue or administer it may look at: weir_internal."describe:<queue>",
+-- "groups:<queue>", "stats:<queue>", "peek:<queue>" and "dead_letters:<queue>", each a call of what all queues share.
+--
+-- Parameters:
+--   p_group  name of the group
+--   p_max    rows at most
+--   p_after  dead_letters: only ids above this
+-- Returns: rows.
+-- Raises: WR001, WR003, WR006, WR012
+-- Locks: none
+insert into weir_internal.templates (name, body) values ('view', $template$
+create or replace function weir_internal."describe:{name}"()
+returns setof weir_internal.queues
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select * from weir_internal.queues where no = {no}
+$body$;
+create or replace function weir_internal."groups:{name}"()
+returns setof weir_internal.groups
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select * from weir_internal.groups where queue_no = {no}
+$body$;
+create or replace function weir_internal."stats:{name}"()
+returns setof weir.group_stats
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select * from weir_internal.stats('{name}')
+$body$;
+create or replace function weir_internal."peek:{name}"(p_group text, p_max int)
+returns setof weir.message
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select * from weir_internal.peek('{name}', p_group, p_max)
+$body$;
+create or replace function weir_internal."dead_letters:{name}"(p_group text, p_max int, p_after bigint)
+returns table (
+    id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamptz, attempts int,
+    died_at timestamptz, reason text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select * from weir_internal.dead_letters('{name}', p_group, p_max, p_after)
+$body$
+$template$) on conflict (name) do update set body = excluded.body;

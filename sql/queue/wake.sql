@@ -1,0 +1,32 @@
+-- wake
+-- Template of weir_internal.<q>_wake and "mark_waiting:<queue>": the mark that somebody waits, and its end. Whoever
+-- sends sees the mark, a sequence, at the cost of reading it; the first to see it takes it away and notifies. So a
+-- queue under load sends no notification, and NOTIFY's lock on the database is taken only when it serves somebody.
+--
+-- Returns: wake: nothing; mark_waiting: the channel to LISTEN on.
+-- Raises: none
+-- Locks: none; the notification is sent when the transaction commits.
+insert into weir_internal.templates (name, body) values ('wake', $template$
+create or replace function weir_internal.{q}_wake()
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $body$
+begin
+    perform setval('weir_internal.{q}_waiting', 0);
+    perform pg_notify('weir:{name}', '');
+end
+$body$;
+create or replace function weir_internal."mark_waiting:{name}"()
+returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+begin
+    if pg_sequence_last_value('weir_internal.{q}_waiting') = 0 then
+        perform setval('weir_internal.{q}_waiting', 1);
+    end if;
+    return 'weir:{name}';
+end
+$body$
+$template$) on conflict (name) do update set body = excluded.body;

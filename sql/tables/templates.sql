@@ -1,0 +1,7 @@
+-- weir_internal.templates
+-- The text of the functions that every queue has of its own (sql/queue). Filled by each install; expanded by
+-- generate_queue_functions.
+create table if not exists weir_internal.templates (
+    name text primary key, -- the template's file name
+    body text not null     -- create or replace function ...; placeholders in braces
+);

@@ -1,0 +1,191 @@
+package concurrency_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+// TestNothingIsLostUnderLoad runs for some seconds on the oldest and the newest version and shortly on those between.
+func TestNothingIsLostUnderLoad(t *testing.T) {
+	for name, held := range map[string]bool{"alone": false, "beside open transactions": true} {
+		t.Run(name, func(t *testing.T) {
+			pgtest.EachMajor(t, func(t *testing.T, major int) {
+				span := 1500 * time.Millisecond
+				if major == 14 || major == 18 {
+					span = 4 * time.Second
+				}
+				run(t, major, span, held)
+			})
+		})
+	}
+}
+
+func run(t *testing.T, major int, span time.Duration, held bool) {
+	db := pgtest.New(t, pgtest.Options{Major: major})
+	surface.CreateQueue(t, db.Pool(t), queue, "lanes => 4, segment_bytes => 65536, claims_bytes => 65536")
+	db.Exec(t, "select weir.create_group($1, 'other', max_attempts => 1000, backoff_max => '1 second')", queue)
+	db.Exec(t, "update weir_internal.groups set max_attempts = 1000, backoff_max = '1 second'")
+	l := newLoad(t, db, "default", "other")
+
+	// The writer has sent and commits at the end; the reader has read its own tables and is idle.
+	writer, reader := db.Conn(t), db.Conn(t)
+	if held {
+		for _, sql := range []string{"begin", "select weir.send('load', '0')"} {
+			if _, err := writer.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, sql := range []string{"begin isolation level repeatable read", "select count(*) from pg_class"} {
+			if _, err := reader.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+
+	produce, stop := context.WithTimeout(t.Context(), span)
+	defer stop()
+	quiet := make(chan struct{}) // closed when all is settled or given up
+	var senders, others sync.WaitGroup
+	for range producers {
+		senders.Go(func() { l.produce(produce) })
+	}
+	over := func() bool { return closed(quiet) }
+	for _, g := range l.groups {
+		for range consumers {
+			others.Go(func() { l.consume(g, over) })
+		}
+	}
+	for range 2 {
+		others.Go(func() { l.maintain(over) })
+	}
+	others.Go(func() { l.disturb(produce) })
+
+	senders.Wait()
+	if held {
+		if _, err := writer.Exec(t.Context(), "commit"); err != nil {
+			t.Fatal(err)
+		}
+		l.mu.Lock()
+		l.committed["0"] = true
+		l.mu.Unlock()
+	}
+	missing := l.await()
+	close(quiet)
+	others.Wait()
+	l.verdict(missing)
+	if t.Failed() {
+		return
+	}
+	ringsTurned(t, db)
+	if held {
+		if _, err := reader.Exec(t.Context(), "commit"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantNoLocks(t, db)
+	wantSmall(t, db)
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits until the engine says that no group has anything left, and returns what was never delivered.
+func (l *load) await() map[string][]string {
+	missing := map[string][]string{}
+	deadline := time.Now().Add(20 * time.Second)
+	for !l.settled() {
+		left := pgtest.QueryVal[int64](l.tb, l.db,
+			"select sum(waiting + claimed + delayed)::bigint from weir.stats($1)", queue)
+		if left == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			l.fail("%d messages are left after 20 s", left)
+			break
+		}
+		pause(l.tb.Context(), 40*time.Millisecond)
+	}
+	for _, g := range l.groups {
+		missing[g] = l.undelivered(g)
+	}
+	return missing
+}
+
+// maintain turns the rings from a session of its own.
+func (l *load) maintain(over func() bool) {
+	conn := l.db.Pool(l.tb)
+	for !over() {
+		if _, err := surface.Maintain(context.Background(), conn); err != nil {
+			l.expected(err)
+		}
+		pause(l.tb.Context(), 10*time.Millisecond)
+	}
+}
+
+// disturb cancels statements and ends sessions at random, those of maintenance too.
+func (l *load) disturb(ctx context.Context) {
+	conn := l.db.Super(l.tb)
+	for ctx.Err() == nil {
+		how := "pg_cancel_backend"
+		if chance(25) {
+			how = "pg_terminate_backend"
+		}
+		_, err := conn.Exec(context.Background(), "select "+how+`(pid) from (
+			select pid from pg_stat_activity
+			where datname = current_database() and usename = $1 and query not in ('begin', 'commit')
+				and query not like '%load%0%' and query not like '%pg_class%' and state <> 'idle'
+			order by random() limit 1) t`, pgtest.Owner)
+		if err != nil {
+			l.fail("disturb: %v", err)
+		}
+		pause(ctx, 30*time.Millisecond)
+	}
+}
+
+func ringsTurned(t *testing.T, db *pgtest.DB) {
+	t.Helper()
+	log := pgtest.QueryVal[int64](t, db, "select pg_sequence_last_value('weir_internal.q1_log_ring')")
+	claims := pgtest.QueryVal[int64](t, db, "select pg_sequence_last_value('weir_internal.q1_claims_ring')")
+	t.Logf("the log ring turned %d times, the claim ring %d", log, claims/2)
+	if log < 3 || claims < 4 {
+		t.Errorf("log ring at %d, claim ring at %d: the test has not turned them enough", log, claims)
+	}
+}
+
+func wantNoLocks(t *testing.T, db *pgtest.DB) {
+	t.Helper()
+	pgtest.WaitForRow(t, db, `select count(*) = 0 from pg_locks
+		where pid <> pg_backend_pid() and (locktype = 'advisory' or locktype = 'relation'
+			and database = (select oid from pg_database where datname = current_database()))`)
+}
+
+// wantSmall turns the rings until there is nothing to do; then nothing of the load may be left in them.
+func wantSmall(t *testing.T, db *pgtest.DB) {
+	t.Helper()
+	surface.Settle(t, db.Pool(t))
+	size := pgtest.QueryVal[int64](t, db, `select sum(pg_relation_size(oid))::bigint from pg_class
+		where relname ~ '^q1_(log|claims)_[012]$' and relkind = 'r'`)
+	if size > 4<<20 { // twice what was carried over under load, when others wrote too
+
+		t.Errorf("the rings hold %d bytes after all was done", size)
+		for _, query := range []string{
+			"select relname || ' ' || pg_relation_size(oid) from pg_class where relname ~ '^q1_(log|claims)_[012]$' order by 1",
+			"select s::text from weir_internal.segments s order by 1", "select s::text from weir.stats() s",
+			"select slot || ' ' || id || ' ' || coalesce(pos, 0) from weir_internal.q1_claims_2 where what = 9",
+		} {
+			t.Log(strings.Join(pgtest.QueryAll[string](t, db, query), "\n"))
+		}
+	}
+}

@@ -1,0 +1,14 @@
+// Package docs_test runs what the pages of docs/ tell their readers to type, and compares what comes out.
+//
+// A page has a database of its own and its blocks run in their order:
+//
+//	```sql            statements, run one by one as psql runs them, with \gset and :variables
+//	```sql session=2  the same, on another connection
+//	```sh             a script of bash, with weir on its PATH and a server behind http://127.0.0.1:9347
+//	```text           what the block before it prints: … stands for anything
+//	```console        what a reader types and what does not end by itself: not run
+//	```               a picture
+//
+// Of a sql block only the last results are compared: as many as the text shows. A text that begins with ERROR says how
+// the last statement fails, with the SQLSTATE, as psql prints it with VERBOSITY set to verbose.
+package docs_test

@@ -1,0 +1,181 @@
+package ordered_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+// lines is one test's queue of one lane, with an ordered group and a clock to move.
+type lines struct {
+	*testing.T
+	db    *pgtest.DB
+	clock *surface.Clock
+}
+
+func each(t *testing.T, options string, test func(l lines)) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		create(t, db, 1, options)
+		test(lines{t, db, surface.MovableClock(t, db)})
+	})
+}
+
+// send sends a message of a key with the key and a number as its payload.
+func (l lines) send(key string, n int) {
+	l.Helper()
+	payload := `"` + key + surface.Number(n) + `"`
+	if _, err := surface.Send(l.Context(), l.db.Pool(l), queue, payload, &key, nil, nil); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// receive receives and checks the payloads, without their quotes, in order.
+func (l lines) receive(batchMax int, lease string, want ...string) []surface.Message {
+	l.Helper()
+	got, err := surface.Receive(l.Context(), l.db.Pool(l), queue, group, batchMax, lease)
+	if err != nil {
+		l.Fatal(err)
+	}
+	if len(got) != len(want) {
+		l.Fatalf("received %v, want %v", got, want)
+	}
+	for i := range got {
+		if got[i].Payload != `"`+want[i]+`"` {
+			l.Fatalf("received %v, want %v", got, want)
+		}
+	}
+	return got
+}
+
+func (l lines) ack(m surface.Message) {
+	l.Helper()
+	if n, err := surface.Ack(l.Context(), l.db.Pool(l), queue, m.ClaimID, []int64{m.ID}); err != nil || n != 1 {
+		l.Fatalf("ack of %v: %d, %v", m, n, err)
+	}
+}
+
+func (l lines) nack(m surface.Message, delay string) {
+	l.Helper()
+	n, err := surface.Nack(l.Context(), l.db.Pool(l), queue, m.ClaimID, []int64{m.ID}, &delay)
+	if err != nil || n != 1 {
+		l.Fatalf("nack of %v: %d, %v", m, n, err)
+	}
+}
+
+func TestAFailingMessageHoldsUpItsKeyAndNoOther(t *testing.T) {
+	each(t, "patience => '1 hour'", func(l lines) {
+		for n := range 3 {
+			l.send("a", n)
+			l.send("b", n)
+		}
+		got := l.receive(4, "1 minute", "a0", "b0", "a1", "b1")
+		l.nack(got[0], "10 seconds")
+		l.ack(got[1])
+		l.ack(got[3])
+		l.ack(l.receive(10, "1 minute", "b2")[0]) // a2 joins a0 and a1
+		l.receive(10, "1 minute")
+		l.clock.Advance(t, 11*time.Second)
+		head := l.receive(10, "1 minute", "a0")
+		if head[0].Attempt != 2 {
+			l.Errorf("attempt %d, want 2", head[0].Attempt)
+		}
+		l.receive(10, "1 minute")
+		l.ack(head[0])
+		l.ack(l.receive(10, "1 minute", "a1")[0])
+		l.ack(l.receive(10, "1 minute", "a2")[0])
+		l.send("a", 3)
+		l.send("a", 4)
+		l.receive(10, "1 minute", "a3", "a4") // the key has left its trouble behind
+	})
+}
+
+func TestASlowConsumerKeepsItsKeysAndFreesTheLaneAfterThePatience(t *testing.T) {
+	each(t, "patience => '1 second'", func(l lines) {
+		l.send("a", 0)
+		l.send("a", 1)
+		slow := l.receive(1, "1 minute", "a0")
+		l.send("b", 0)
+		l.receive(10, "1 minute")
+		l.clock.Advance(t, 2*time.Second)
+		other := l.receive(10, "1 minute", "b0")
+		l.ack(other[0])
+		l.receive(10, "1 minute")
+		l.ack(slow[0])
+		l.ack(l.receive(10, "1 minute", "a1")[0])
+	})
+}
+
+func TestWhatKillsItsConsumerDiesAndItsKeyGoesOn(t *testing.T) {
+	each(t, "max_attempts => 2", func(l lines) {
+		l.send("a", 0)
+		l.send("a", 1)
+		for attempt := 1; attempt <= 2; attempt++ {
+			got := l.receive(1, "10 seconds", "a0")
+			if got[0].Attempt != attempt {
+				l.Fatalf("attempt %d, want %d", got[0].Attempt, attempt)
+			}
+			l.clock.Advance(t, 11*time.Second)
+		}
+		l.ack(l.receive(10, "10 seconds", "a1")[0])
+		dead, err := surface.DeadLetters(t.Context(), l.db.Pool(t), queue, group)
+		if err != nil || len(dead) != 1 {
+			l.Fatalf("dead letters %v, %v", dead, err)
+		}
+	})
+}
+
+func TestALateAckOfAParkedClaimIsRefused(t *testing.T) {
+	each(t, "patience => '1 second'", func(l lines) {
+		l.send("a", 0)
+		slow := l.receive(1, "10 seconds", "a0")
+		l.clock.Advance(t, 2*time.Second)
+		l.receive(10, "1 minute") // takes the claim out of the lane
+		l.clock.Advance(t, 9*time.Second)
+		again := l.receive(10, "1 minute", "a0")
+		_, err := surface.Ack(t.Context(), l.db.Pool(t), queue, slow[0].ClaimID, nil)
+		surface.WantState(t, err, "WR010")
+		l.ack(again[0])
+		l.receive(10, "1 minute")
+	})
+}
+
+func TestOneLaneIsATotalOrderOfMessagesWithoutKeys(t *testing.T) {
+	each(t, "patience => '1 hour'", func(l lines) {
+		for n := range 4 {
+			if _, err := surface.Send(t.Context(), l.db.Pool(t), queue, `"`+surface.Number(n)+`"`, nil, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := l.receive(2, "1 minute", "0", "1")
+		l.nack(got[0], "0")
+		l.nack(l.receive(10, "1 minute", "0")[0], "0")
+		l.ack(l.receive(10, "1 minute", "0")[0])
+		for _, want := range []string{"1", "2", "3"} {
+			l.ack(l.receive(1, "1 minute", want)[0])
+		}
+	})
+}
+
+func TestADelayedMessageTakesItsTurnWhenItIsDue(t *testing.T) {
+	each(t, "patience => '1 hour'", func(l lines) {
+		key, delay := "a", "5 seconds"
+		if _, err := surface.Send(t.Context(), l.db.Pool(t), queue, `"later"`, &key, nil, &delay); err != nil {
+			t.Fatal(err)
+		}
+		l.send("a", 0)
+		first := l.receive(10, "1 minute", "a0")
+		l.clock.Advance(t, 6*time.Second)
+		l.receive(10, "1 minute") // a0 is with its consumer
+		l.send("a", 1)
+		l.ack(first[0])
+		late := l.receive(10, "1 minute", "later")
+		l.receive(10, "1 minute")
+		l.ack(late[0])
+		l.ack(l.receive(10, "1 minute", "a1")[0])
+	})
+}

@@ -1,0 +1,160 @@
+// Package plans_test looks at the plans that the hot path really runs, and at how many buffers it touches: index scans
+// that stop at their limit, whatever the queue's statistics say or do not say.
+package plans_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/weirmq/weir/internal/embedded"
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const queue = "plans"
+
+var (
+	ring    = regexp.MustCompile(`q\d+_(log|claims|later)`)
+	onRing  = regexp.MustCompile(`(Seq Scan|Bitmap Heap Scan|Bitmap Index Scan) on (\w+\.)?q\d+_(log|claims|later)`)
+	joining = regexp.MustCompile(`(?m)^\s*(->\s+)?` +
+		`(Sort|Incremental Sort|Hash|Hash Join|Merge Join|Hash Semi Join|HashAggregate|Materialize)\b`)
+	scan = regexp.MustCompile(`(Index Scan|Index Only Scan|Index Scan Backward)`)
+)
+
+// explained is a session whose statements, nested ones too, come with their plans.
+type explained struct {
+	*pgx.Conn
+	plans []string
+}
+
+func explain(t *testing.T, db *pgtest.DB) *explained {
+	t.Helper()
+	e := &explained{}
+	config, err := pgx.ParseConfig(db.Server.SocketDSN(embedded.Superuser, db.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if strings.Contains(n.Message, "plan:") {
+			e.plans = append(e.plans, n.Message)
+		}
+	}
+	e.Conn, err = pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close(context.Background()) }) //nolint:errcheck // nothing is left to say
+	for _, sql := range []string{
+		"load 'auto_explain'", "set auto_explain.log_min_duration = 0", "set auto_explain.log_nested_statements = on",
+		"set auto_explain.log_verbose = off", "set client_min_messages = log",
+	} {
+		if _, err := e.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+// wantIndexScans runs the hot path and fails for every plan on a ring that is not an index scan.
+func (e *explained) wantIndexScans(t *testing.T, state string, batchMax int) {
+	t.Helper()
+	ctx := t.Context()
+	e.plans = nil
+	for range 8 { // some receives probe, and plans may change once they are cached
+		if _, err := surface.Send(ctx, e, queue, "1", surface.Text("k"), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := surface.SendBatch(ctx, e, queue, []string{"1", "2"}, nil, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := surface.Receive(ctx, e, queue, "default", batchMax, "1 minute")
+		if err != nil || len(got) == 0 {
+			t.Fatalf("received %v, %v", got, err)
+		}
+		if _, err := surface.Ack(ctx, e, queue, got[0].ClaimID, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := 0
+	for _, plan := range e.plans {
+		if !ring.MatchString(plan) {
+			continue
+		}
+		_, tree, _ := strings.Cut(plan, "plan:")
+		if scan.MatchString(tree) {
+			found++
+		}
+		if bad := onRing.FindString(tree); bad != "" {
+			t.Errorf("%s queue: %s:\n%s", state, bad, plan)
+		}
+		if bad := joining.FindString(tree); bad != "" && ring.MatchString(tree) {
+			t.Errorf("%s queue: %s:\n%s", state, strings.TrimSpace(bad), plan)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if found == 0 {
+		t.Fatalf("%s queue: no plan with an index scan among %d: the test sees nothing", state, len(e.plans))
+	}
+}
+
+// TestHotPathScansIndexes fills a queue with a million messages on the newest and the oldest version, with less on the
+// others.
+func TestHotPathScansIndexes(t *testing.T) {
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		batches := 10
+		if major == 14 || major == 18 {
+			batches = 100
+		}
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 4, claims_bytes => 65536")
+		e := explain(t, db)
+		e.wantIndexScans(t, "empty", 10)
+		load := func(n int) {
+			for range n {
+				db.Exec(t, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[10000]))", queue)
+			}
+		}
+		cost := func() float64 {
+			conn := db.Conn(t)
+			sum := 0
+			for i := range 60 {
+				n := surface.Buffers(t, conn, "select * from weir.receive($1, max => 1)", queue)
+				if i >= 10 { // the first ones read the catalogue
+					sum += n
+				}
+			}
+			return float64(sum) / 50
+		}
+		for range 20 {
+			db.Exec(t, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[50]))", queue)
+		}
+		few := cost()
+		load(batches)
+		e.wantIndexScans(t, "never analysed", 10)
+		many := cost()
+		t.Logf("buffers of a receive of 1: %.1f with 1,000 waiting, %.1f with %d0,000", few, many, batches)
+		if many > few*1.2 {
+			t.Errorf("a receive of 1 touches %.1f buffers with %d0,000 waiting, %.1f with 1,000", many, batches, few)
+		}
+		db.Exec(t, "vacuum (analyze)")
+		e.wantIndexScans(t, "analysed", 100)
+		db.Exec(t, "update weir_internal.queues set segment_bytes = 65536")
+		for range 12 {
+			if _, err := surface.Maintain(t.Context(), db.Pool(t)); err != nil {
+				t.Fatal(err)
+			}
+			load(1)
+		}
+		e.wantIndexScans(t, "rotated", 10)
+		explain(t, db).wantIndexScans(t, "rotated, in a new session,", 10)
+	})
+}

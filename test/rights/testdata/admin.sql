@@ -1,0 +1,45 @@
+-- A role that may administer the queue "mine".
+select weir.create_group('mine', 'g', ordered => true, start => 'end', max_attempts => 3, backoff_min => '2 s'); -- ok
+select weir.configure_group('mine', 'g', max_attempts => 4, backoff_max => '1 hour'); -- ok
+select weir.configure_queue('mine', message_bytes_max => 4096); -- ok
+select weir.pause('mine', 'g'); -- ok
+select weir.resume('mine'); -- ok
+select weir.list_queues(); -- ok
+select weir.list_groups('mine'); -- ok
+select weir.stats('mine'); -- ok
+select weir.stats(); -- ok
+select weir.peek('mine'); -- ok
+select weir.dead_letters('mine'); -- ok
+select weir.redrive('mine', 'default'); -- ok
+select weir.discard('mine', 'default'); -- ok
+select weir.discard('mine', 'default', array[999]::bigint[]); -- fail WR017
+select weir.create_group('mine', 'g'); -- fail WR004
+select weir.drop_group('mine', 'g'); -- ok
+select weir.maintain(); -- ok
+select weir.purge('mine'); -- ok
+select weir.send('mine', '1'); -- fail 42501
+select weir.receive('mine'); -- fail 42501
+select weir.ack('mine', {claim}); -- fail 42501
+select weir.grant_consume('mine', '{role}'); -- fail 42501
+select weir.bind('a', 'mine'); -- fail 42501
+select weir.create_queue('new'); -- fail 42501
+select weir.create_group('other', 'g'); -- fail 42501
+select weir.configure_group('other', 'default'); -- fail 42501
+select weir.configure_queue('other'); -- fail 42501
+select weir.pause('other'); -- fail 42501
+select weir.resume('other'); -- fail 42501
+select weir.purge('other'); -- fail 42501
+select weir.redrive('other', 'default'); -- fail 42501
+select weir.discard('other', 'default'); -- fail 42501
+select weir.drop_group('other', 'default'); -- fail 42501
+select weir.drop_queue('other'); -- fail 42501
+select weir.peek('other'); -- fail 42501
+select weir.stats('other'); -- fail 42501
+select weir_internal."admin:other"('purge', '{}'); -- fail 42501
+select weir_internal."admin:mine"('create_queue', '{}'); -- fail WR006
+select weir_internal.administer('other', 'purge', '{}'); -- fail 42501
+select weir_internal.drop_queue('other'); -- fail 42501
+select weir_internal."admin:mine"('create_group', '{"group_name": "x'') ; drop schema weir cascade; --"}'); -- fail WR005
+update weir_internal.queues set paused = true; -- fail 42501
+select weir.drop_queue('mine'); -- ok
+select weir.version(); -- fail 42501

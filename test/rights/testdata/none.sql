@@ -1,0 +1,21 @@
+-- A role without any right: it can do and see nothing.
+select weir.version(); -- fail 42501
+select weir.send('mine', '1'); -- fail 42501
+select weir.receive('mine'); -- fail 42501
+select weir.peek('mine'); -- fail 42501
+select weir.stats(); -- fail 42501
+select weir.list_queues(); -- fail 42501
+select weir.create_queue('new'); -- fail 42501
+select weir.drop_queue('mine'); -- fail 42501
+select weir.bind('a', 'mine'); -- fail 42501
+select weir.publish('news', '1'); -- fail 42501
+select weir.maintain(); -- fail 42501
+select weir.grant_admin('mine', '{role}'); -- fail 42501
+select weir_internal."send:mine"('1', null, null, null); -- fail 42501
+select weir_internal."admin:mine"('drop_queue', '{}'); -- fail 42501
+select weir_internal.queue_function('send', 'mine'); -- fail 42501
+select * from weir_internal.queues; -- fail 42501
+select * from weir_internal.q1_log_0; -- fail 42501
+select nextval('weir_internal.q1_ids'); -- fail 42501
+create table weir.t (a int); -- fail 42501
+create table weir_internal.t (a int); -- fail 42501

@@ -1,0 +1,41 @@
+-- A role that may produce to the queue "mine".
+select weir.send('mine', '1', 'key', '{"a": 1}', '1 second'); -- ok
+select weir.send_batch('mine', array['1', '2']::jsonb[]); -- ok
+select weir.version(); -- ok
+select weir.route('news'); -- ok
+select weir.publish('news', '1'); -- ok
+select weir.publish('both', '1'); -- fail 42501
+select weir.send('other', '1'); -- fail 42501
+select weir.send_batch('other', array['1']::jsonb[]); -- fail 42501
+select weir.send('none', '1'); -- fail WR001
+select weir.receive('mine'); -- fail 42501
+select weir.receive_records('mine'); -- fail 42501
+select weir.pop('mine'); -- fail 42501
+select weir.ack('mine', {claim}); -- fail 42501
+select weir.nack('mine', {claim}); -- fail 42501
+select weir.reject('mine', {claim}); -- fail 42501
+select weir.extend('mine', {claim}, '1 hour'); -- fail 42501
+select weir.mark_waiting('mine'); -- fail 42501
+select weir.peek('mine'); -- fail 42501
+select weir.dead_letters('mine'); -- fail 42501
+select weir.stats('mine'); -- fail 42501
+select weir.list_queues(); -- fail 42501
+select weir.list_groups('mine'); -- fail 42501
+select weir.purge('mine'); -- fail 42501
+select weir.drop_queue('mine'); -- fail 42501
+select weir.create_group('mine', 'g'); -- fail 42501
+select weir.bind('a', 'mine'); -- fail 42501
+select weir.list_bindings(); -- fail 42501
+select weir.create_queue('new'); -- fail 42501
+select weir.grant_produce('mine', '{role}'); -- fail 42501
+select weir_internal."receive:mine"('default', 1, '1 minute'); -- fail 42501
+select weir_internal."ack:mine"({claim}, null); -- fail 42501
+select weir_internal."admin:mine"('purge', '{}'); -- fail 42501
+select weir_internal."send:other"('1', null, null, null); -- fail 42501
+select weir_internal.q1_append(null); -- fail 42501
+select weir_internal.change_right('other', '{role}', 'admin', true); -- fail 42501
+select * from weir_internal.queues; -- fail 42501
+select * from weir_internal.q1_later; -- fail 42501
+insert into weir_internal.bindings values ('#', 1, '', '%'); -- fail 42501
+select nextval('weir_internal.q1_ids'); -- fail 42501
+create function weir_internal.f() returns int language sql as 'select 1'; -- fail 42501

@@ -1,0 +1,328 @@
+// Package walk_test walks the engine at random through everything its callers can do, several sessions at a time, and
+// compares each answer with an oracle in memory: nothing lost, nothing delivered twice while a claim lives, no phantom.
+package walk_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/oracle"
+	"github.com/weirmq/weir/test/surface"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const sessions = 3
+
+// TestRandomWalk walks far on the oldest and the newest version and shortly on those between. Flags of rapid given on
+// the command line are overridden but for -rapid.seed and -rapid.failfile: how far is decided here.
+func TestRandomWalk(t *testing.T) {
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		checks := "4"
+		if major == 14 || major == 18 {
+			checks = "12"
+		}
+		for name, value := range map[string]string{
+			"rapid.checks": checks, "rapid.steps": "150", "rapid.shrinktime": "5s", "rapid.nofailfile": "true",
+		} {
+			if err := flag.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		clock := surface.MovableClock(t, db)
+		db.Exec(t, "alter database "+db.Name+" set lock_timeout = '50ms'")
+		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '5s'") // nothing else has reason to wait
+		var conns []*pgx.Conn
+		for range sessions {
+			conns = append(conns, db.Conn(t))
+		}
+		walks := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			walks++
+			w := newWalk(t, rt, db, clock, conns, walks)
+			rt.Repeat(w.actions())
+			w.finish(rt)
+		})
+	})
+}
+
+// walk is one walk on one queue.
+type walk struct {
+	tb      testing.TB
+	db      *pgtest.DB
+	clock   *surface.Clock
+	conns   []*pgx.Conn
+	admin   *pgx.Conn
+	queue   string
+	oracle  *oracle.Oracle
+	now     time.Duration // by which the engine's clock was moved in this walk
+	claims  []int64       // all that were ever given, also those rolled back
+	groups  []string
+	dropped int
+}
+
+func newWalk(
+	tb testing.TB, rt *rapid.T, db *pgtest.DB, clock *surface.Clock, conns []*pgx.Conn, number int,
+) *walk {
+	tb.Helper()
+	w := &walk{
+		tb: tb, db: db, clock: clock, conns: conns, admin: db.Conn(tb),
+		queue: fmt.Sprintf("walk-%d", number), oracle: oracle.New(sessions),
+	}
+	for i, c := range conns {
+		if c.IsClosed() {
+			conns[i] = db.Conn(tb)
+		} else if _, err := c.Exec(tb.Context(), "rollback"); err != nil {
+			rt.Fatal(err)
+		}
+	}
+	db.Exec(tb, "select weir.drop_queue(queue_name) from weir.list_queues()")
+	lanes := rapid.SampledFrom([]int{1, 2, 16}).Draw(rt, "lanes")
+	surface.CreateQueue(tb, db.Pool(tb), w.queue, fmt.Sprintf("lanes => %d", lanes))
+	// smaller than create_queue allows, so that the rings turn often
+	db.Exec(tb, "update weir_internal.queues set segment_bytes = 24576, claims_bytes = 16384")
+	w.oracle.World.AddGroup("default", 5)
+	w.groups = []string{"default"}
+	return w
+}
+
+func (w *walk) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"send": w.send, "send again": w.send, "batch": w.batch, "begin": w.begin, "end": w.end, "savepoint": w.savepoint,
+		"rollback to": w.rollbackTo, "receive": w.receive, "receive more": w.receive, "pop": w.pop, "settle": w.settle,
+		"settle more": w.settle, "ack all": w.ackAll, "extend": w.extend, "kill": w.kill, "advance": w.advance,
+		"maintain": w.maintain, "maintain more": w.maintain, "create group": w.createGroup, "drop group": w.dropGroup,
+		"redrive": w.redrive,
+	}
+}
+
+// session draws who acts.
+func (w *walk) session(rt *rapid.T) (*oracle.Session, *pgx.Conn) {
+	i := rapid.IntRange(0, sessions-1).Draw(rt, "session")
+	return w.oracle.Sessions[i], w.conns[i]
+}
+
+// guarded makes a call that may fail: inside a transaction under a savepoint, so that the transaction goes on.
+func (w *walk) guarded(rt *rapid.T, s *oracle.Session, c *pgx.Conn, call func() error) error {
+	var err error
+	if s.Open {
+		w.exec(rt, c, "savepoint guard")
+	}
+	err = call()
+	if s.Open && err != nil {
+		w.exec(rt, c, "rollback to guard")
+	}
+	if s.Open {
+		w.exec(rt, c, "release guard")
+	}
+	if surface.SQLState(err) == lockNotAvailable && s.Others() {
+		rt.Skip("another open transaction has looked at the claim")
+	}
+	return err
+}
+
+const lockNotAvailable = "55P03"
+
+func (w *walk) exec(rt *rapid.T, c surface.Conn, sql string, args ...any) {
+	if _, err := c.Exec(w.tb.Context(), sql, args...); err != nil {
+		rt.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (w *walk) note(rt *rapid.T, err error) {
+	if err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// payload is wide enough that a few of them fill a segment, and does not compress.
+func payload(rt *rapid.T) string {
+	n := rapid.IntRange(0, 40).Draw(rt, "payload")
+	var text strings.Builder
+	for range n {
+		fmt.Fprintf(&text, "%016x", rand.Uint64()) //nolint:gosec // it need not be a secret
+	}
+	return fmt.Sprintf("%q", text.String())
+}
+
+func key(rt *rapid.T) *string {
+	return rapid.SampledFrom([]*string{nil, surface.Text("a"), surface.Text("b"), surface.Text("c, d")}).Draw(rt, "key")
+}
+
+func headers(rt *rapid.T) *string {
+	return rapid.SampledFrom([]*string{nil, surface.Text(`{"h": 1}`)}).Draw(rt, "headers")
+}
+
+// delay draws a delay and when what is sent with it is due.
+func (w *walk) delay(rt *rapid.T) (*string, time.Duration) {
+	if rapid.IntRange(0, 5).Draw(rt, "delay") == 0 {
+		return surface.Text("30 minutes"), w.now + 30*time.Minute
+	}
+	return rapid.SampledFrom([]*string{nil, surface.Text("0")}).Draw(rt, "no delay"), w.now
+}
+
+func (w *walk) send(rt *rapid.T) {
+	s, c := w.session(rt)
+	delay, due := w.delay(rt)
+	m := oracle.Sent{Payload: payload(rt), Key: key(rt), Headers: headers(rt), At: w.now, Due: due}
+	var err error
+	m.ID, err = surface.Send(w.tb.Context(), c, w.queue, m.Payload, m.Key, m.Headers, delay)
+	w.note(rt, err)
+	w.note(rt, s.Sent(m))
+}
+
+func (w *walk) batch(rt *rapid.T) {
+	s, c := w.session(rt)
+	delay, due := w.delay(rt)
+	var all []oracle.Sent
+	var payloads []string
+	var keys, heads []*string
+	keyed, headed := rapid.Bool().Draw(rt, "keyed"), rapid.Bool().Draw(rt, "headed")
+	for range rapid.IntRange(0, 25).Draw(rt, "n") {
+		m := oracle.Sent{Payload: payload(rt), At: w.now, Due: due}
+		payloads = append(payloads, m.Payload)
+		if keyed {
+			m.Key = key(rt)
+			keys = append(keys, m.Key)
+		}
+		if headed {
+			m.Headers = headers(rt)
+			heads = append(heads, m.Headers)
+		}
+		all = append(all, m)
+	}
+	if payloads == nil {
+		payloads = []string{}
+	}
+	ids, err := surface.SendBatch(w.tb.Context(), c, w.queue, payloads, keys, heads, delay)
+	w.note(rt, err)
+	if len(ids) != len(all) {
+		rt.Fatalf("%d ids for %d messages", len(ids), len(all))
+	}
+	for i, m := range all {
+		m.ID = ids[i]
+		w.note(rt, s.Sent(m))
+	}
+}
+
+func (w *walk) begin(rt *rapid.T) {
+	s, c := w.session(rt)
+	if s.Open {
+		rt.Skip("open already")
+	}
+	w.exec(rt, c, "begin")
+	s.Begin()
+}
+
+func (w *walk) end(rt *rapid.T) {
+	s, c := w.session(rt)
+	switch {
+	case !s.Open:
+		rt.Skip("no transaction")
+	case rapid.IntRange(0, 2).Draw(rt, "how") == 0:
+		w.exec(rt, c, "rollback")
+		s.Rollback()
+	default:
+		w.exec(rt, c, "commit")
+		s.Commit()
+	}
+}
+
+func (w *walk) savepoint(rt *rapid.T) {
+	s, c := w.session(rt)
+	if !s.Open {
+		rt.Skip("no transaction")
+	}
+	w.exec(rt, c, fmt.Sprintf("savepoint s%d", s.Savepoint()))
+}
+
+func (w *walk) rollbackTo(rt *rapid.T) {
+	s, c := w.session(rt)
+	if s.Savepoints() == 0 {
+		rt.Skip("no savepoint")
+	}
+	n := rapid.IntRange(1, s.Savepoints()).Draw(rt, "savepoint")
+	w.exec(rt, c, fmt.Sprintf("rollback to s%d", n))
+	s.RollbackTo(n)
+}
+
+// kill ends a session's backend with whatever it had open.
+func (w *walk) kill(rt *rapid.T) {
+	i := rapid.IntRange(0, sessions-1).Draw(rt, "session")
+	if !w.oracle.Sessions[i].Open {
+		rt.Skip("nothing to lose")
+	}
+	pid := w.conns[i].PgConn().PID()
+	w.exec(rt, w.db.Pool(w.tb), "select pg_terminate_backend($1)", int64(pid))
+	pgtest.WaitForGone(w.tb, w.db, pid)
+	w.conns[i].Close(w.tb.Context()) //nolint:errcheck // it is dead already
+	w.conns[i] = w.db.Conn(w.tb)
+	w.oracle.Sessions[i].Rollback()
+}
+
+// advance moves the clock. Leases of whole hours and delays of 30 minutes are never within five minutes of a multiple
+// of 25.
+func (w *walk) advance(rt *rapid.T) {
+	d := rapid.SampledFrom([]time.Duration{25 * time.Minute, 125 * time.Minute}).Draw(rt, "time")
+	w.now += d
+	w.clock.Advance(w.tb, d)
+}
+
+func (w *walk) maintain(rt *rapid.T) {
+	s, c := w.session(rt)
+	if s.Open && rapid.IntRange(0, 3).Draw(rt, "in transaction") > 0 {
+		rt.Skip("rarely in a transaction") // it keeps locks that the others would wait for
+	}
+	if s.Open {
+		w.exec(rt, c, "savepoint guard")
+	}
+	_, err := surface.Maintain(w.tb.Context(), c)
+	w.note(rt, err)
+	if s.Open {
+		w.exec(rt, c, "rollback to guard") // as a maintenance that was cancelled
+		w.exec(rt, c, "release guard")
+	}
+}
+
+func (w *walk) group(rt *rapid.T) string {
+	if len(w.groups) == 0 {
+		rt.Skip("no group")
+	}
+	return rapid.SampledFrom(w.groups).Draw(rt, "group")
+}
+
+func (w *walk) createGroup(rt *rapid.T) {
+	if len(w.groups) >= 3 {
+		rt.Skip("enough groups")
+	}
+	w.dropped++
+	name := fmt.Sprintf("g%d", w.dropped)
+	start := rapid.SampledFrom([]string{"start", "end"}).Draw(rt, "start")
+	w.exec(rt, w.db.Pool(w.tb), "select weir.create_group($1, $2, start => $3, max_attempts => 3)", w.queue, name, start)
+	w.oracle.World.AddGroup(name, 3)
+	w.groups = append(w.groups, name)
+}
+
+func (w *walk) dropGroup(rt *rapid.T) {
+	name := w.group(rt)
+	if w.oracle.Uses(name) || w.oracle.Sessions[0].Open || rapid.IntRange(0, 2).Draw(rt, "drop") > 0 {
+		rt.Skip("in use, or not this time")
+	}
+	_, err := w.admin.Exec(w.tb.Context(), "select weir.drop_group($1, $2)", w.queue, name)
+	if surface.SQLState(err) == lockNotAvailable && w.oracle.Sessions[0].Others() {
+		rt.Skip("an open transaction has found nothing there")
+	}
+	w.note(rt, err)
+	w.oracle.World.DropGroup(name)
+	w.groups = slices.DeleteFunc(w.groups, func(g string) bool { return g == name })
+}
