@@ -15,14 +15,17 @@ type delivery struct {
 	claim int64
 }
 
-// state is how far a message is.
-type state int
+// state is how far a message is. While somebody's attempt to finish it has not been answered, it may be finished: an
+// attempt that comes too late is refused in the same moment in which another's succeeds.
+type state struct {
+	attempts int
+	done     bool
+}
 
-const (
-	open state = iota
-	ending
-	done
-)
+// open tells that the message is certainly not finished.
+func (s state) open() bool {
+	return !s.done && s.attempts == 0
+}
 
 // checker sees every delivery and every end of a message, and notes each breach of the order.
 type checker struct {
@@ -60,11 +63,11 @@ func (c *checker) delivered(consumer string, got []delivery, until time.Time) {
 		}
 		for seq := 1; seq < d.seq; seq++ {
 			before := func(e delivery) bool { return e.key == d.key && e.seq == seq }
-			if c.state[d.key][seq] == open && !slices.ContainsFunc(got[:i], before) {
+			if c.state[d.key][seq].open() && !slices.ContainsFunc(got[:i], before) {
 				c.breach("%s got %v before %d", consumer, d, seq)
 			}
 		}
-		if c.state[d.key][d.seq] == done {
+		if c.state[d.key][d.seq].done {
 			c.breach("%s got %v, which is done", consumer, d)
 		}
 	}
@@ -83,33 +86,29 @@ func (c *checker) hold(consumer string, d delivery, until time.Time) {
 	c.held[d.key][consumer] = until
 }
 
-// ending notes that a consumer is about to finish a message. Until it is known whether the engine agreed, the message
-// counts as either.
+// ending notes that a consumer is about to finish a message.
 func (c *checker) ending(d delivery) {
-	c.set(d, open, ending)
-}
-
-// ended notes what the engine said.
-func (c *checker) ended(d delivery, agreed bool) {
-	if agreed {
-		c.set(d, ending, done)
-	} else {
-		c.set(d, ending, open)
-	}
-}
-
-func (c *checker) set(d delivery, from, to state) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.state[d.key] == nil {
 		c.state[d.key] = map[int]state{}
 	}
-	if c.state[d.key][d.seq] == from || to == done {
-		if to == done && c.state[d.key][d.seq] != done {
-			c.finished++
-		}
-		c.state[d.key][d.seq] = to
+	s := c.state[d.key][d.seq]
+	s.attempts++
+	c.state[d.key][d.seq] = s
+}
+
+// ended notes what the engine said.
+func (c *checker) ended(d delivery, agreed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.state[d.key][d.seq]
+	s.attempts--
+	if agreed && !s.done {
+		s.done = true
+		c.finished++
 	}
+	c.state[d.key][d.seq] = s
 }
 
 // release notes that a consumer is about to give a key back.

@@ -179,3 +179,31 @@ func TestADelayedMessageTakesItsTurnWhenItIsDue(t *testing.T) {
 		l.ack(l.receive(10, "1 minute", "a1")[0])
 	})
 }
+
+// A receive and maintain() may both have found the claim in its lane before either had its lock.
+func TestAClaimThatTwoWantToParkIsParkedOnce(t *testing.T) {
+	each(t, "patience => '1 hour'", func(l lines) {
+		l.send("a", 0)
+		l.send("a", 1)
+		got := l.receive(2, "1 minute", "a0", "a1")
+		l.db.Exec(l, `
+			do $$
+			declare
+				q weir_internal.queues := weir_internal.find_queue('orders');
+				g weir_internal.groups;
+				u weir_internal.claim;
+			begin
+				select * into g from weir_internal.groups where queue_no = q.no and name = 'ordered';
+				select t.* into u from weir_internal.q1_unfinished(((q.lanes + 1) * g.no)::smallint, 0, 'infinity', 1) t;
+				perform weir_internal.park_claim(q, g, u, true);
+				perform weir_internal.park_claim(q, g, u, true);
+				perform weir_internal.park_claim(q, g, u, false);
+			end
+			$$`)
+		if n := pgtest.QueryVal[int](l, l.db, "select count(*)::int from weir_internal.q1_parked"); n != 2 {
+			l.Errorf("%d rows are parked, want 2", n)
+		}
+		l.ack(got[0])
+		l.ack(got[1])
+	})
+}
