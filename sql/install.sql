@@ -4,6 +4,10 @@
 begin;
 \ir prologue.sql
 
+-- Upgrade steps, from the oldest; each runs once in a database made by an older release
+\ir internal/lock_tables.sql
+\ir upgrade/0002_release_0_2_0.sql
+
 -- Types
 \ir types/message.sql
 \ir types/message_record.sql
@@ -161,6 +165,10 @@ begin;
 \ir internal/complete_rights.sql
 \ir internal/trim_rights.sql
 \ir internal/change_right.sql
+
+-- Leaving an older release behind
+\ir internal/drop_obsolete_functions.sql
+\ir internal/restore_grants.sql
 
 -- Public: queues and groups
 \ir functions/create_queue.sql

@@ -1,8 +1,12 @@
--- Beginning of an install or upgrade: one at a time, never over a newer release.
+-- Beginning of an install or upgrade: one at a time, never over a newer release. The release and the schema version of
+-- these files stand here and nowhere else in SQL.
 set client_min_messages = warning;
+set local weir.release = '0.2.0';
+set local weir.schema_version = '2'; -- the number of the last step in upgrade/
 do $$
 declare
-    v_version int;
+    v_head int := current_setting('weir.schema_version');
+    v_version int := v_head;
 begin
     if current_setting('server_version_num')::int < 140000 then
         raise exception 'PostgreSQL % is too old', current_setting('server_version')
@@ -12,13 +16,18 @@ begin
     perform pg_advisory_xact_lock(22373 << 16, -1); -- lock_class(0): no queue is created, no right changed
     if to_regclass('weir_internal.installation') is not null then
         select schema_version into v_version from weir_internal.installation;
-        if v_version > 1 then
-            raise exception 'this database has schema version %, these files have 1', v_version
+        if v_version > v_head then
+            raise exception 'this database has schema version %, these files have %', v_version, v_head
                 using errcode = 'WR013', hint = 'Install with the newer release that this database was upgraded by.';
         end if;
     end if;
+    perform set_config('weir.upgrade_from', v_version::text, true);
 end
 $$;
 create schema if not exists weir;
 create schema if not exists weir_internal;
 revoke all on schema weir, weir_internal from public;
+-- The functions that are here, and who was granted them: see the epilogue. It drops this table again.
+create table weir_internal.functions_before as
+select oid, ctid as place, pronamespace, proname, proowner, proacl from pg_proc
+where pronamespace in ('weir'::regnamespace, 'weir_internal'::regnamespace);

@@ -59,8 +59,9 @@ create table if not exists weir_internal.t (
 );
 create index on weir_internal.t (b);
 `,
-	"sql/types/y.sql":        "-- weir.y\ndo $$\nbegin\n    create type weir.y as (a int);\nend\n$$;\n",
-	"sql/install.sql":        "\\ir tables/t.sql\n\\ir types/y.sql\n\\ir functions/f.sql\n\\ir queue/g.sql\n",
+	"sql/types/y.sql": "-- weir.y\ndo $$\nbegin\n    create type weir.y as (a int);\nend\n$$;\n",
+	"sql/install.sql": "\\ir upgrade/0002_b.sql\n\\ir tables/t.sql\n\\ir types/y.sql\n\\ir functions/f.sql\n" +
+		"\\ir queue/g.sql\n",
 	"sql/upgrade/0002_b.sql": "select 1;\n",
 	"sql/embed.go":           "// Package sql is the engine.\npackage sql\n",
 	"cmd/main.go":            "// Command x does it.\npackage main\n\nfunc main() {}\n",

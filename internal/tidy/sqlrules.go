@@ -10,7 +10,7 @@ var (
 	functionDirs = []string{"sql/functions/", "sql/internal/", "sql/compat/"}
 	templateDirs = []string{"sql/queue/"}
 	headerDirs   = append(append([]string{}, functionDirs...), templateDirs...)
-	listedDirs   = []string{"sql/tables/", "sql/types/", "sql/functions/", "sql/internal/", "sql/queue/"}
+	listedDirs   = []string{"sql/upgrade/", "sql/tables/", "sql/types/", "sql/functions/", "sql/internal/", "sql/queue/"}
 )
 
 // sqlLinesMax is how long a file with a function may get.

@@ -1,7 +1,7 @@
 -- weir.version()
 -- The release that is installed in this database.
 --
--- Returns: a version such as 0.1.0.
+-- Returns: a version such as 0.2.0.
 -- Raises: none
 -- Locks: none
 create or replace function weir.version()

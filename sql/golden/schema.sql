@@ -30,275 +30,275 @@
 -- type weir_internal.log_record of - with -
 -- type weir_internal.parked_row of - with -
 -- view weir_internal.q1_claims_2 of - with -
--- column weir.group_stats.bytes bigint p 
--- column weir.group_stats.claimed bigint p 
--- column weir.group_stats.dead bigint p 
--- column weir.group_stats.delayed bigint p 
--- column weir.group_stats.group_name text x 
--- column weir.group_stats.lanes integer p 
--- column weir.group_stats.oldest_age interval p 
--- column weir.group_stats.parked bigint p 
--- column weir.group_stats.queue_name text x 
--- column weir.group_stats.segments integer p 
--- column weir.group_stats.waiting bigint p 
--- column weir.message.attempt integer p 
--- column weir.message.claim_id bigint p 
--- column weir.message.enqueued_at timestamp with time zone p 
--- column weir.message.headers jsonb x 
--- column weir.message.id bigint p 
--- column weir.message.key text x 
--- column weir.message.payload jsonb x 
--- column weir.message_record.attempt integer p 
--- column weir.message_record.attempts integer[] x 
--- column weir.message_record.claim_id bigint p 
--- column weir.message_record.enqueued_at timestamp with time zone p 
--- column weir.message_record.enqueued_times timestamp with time zone[] x 
--- column weir.message_record.first_id bigint p 
--- column weir.message_record.headers jsonb[] x 
--- column weir.message_record.ids bigint[] x 
--- column weir.message_record.keys text[] x 
--- column weir.message_record.n integer p 
--- column weir.message_record.payloads jsonb[] x 
--- column weir_internal.bindings.created_at timestamp with time zone p not null default now()
--- column weir_internal.bindings.pattern text x not null 
--- column weir_internal.bindings.prefix text x not null 
--- column weir_internal.bindings.queue_no integer p not null 
--- column weir_internal.bindings.regex text x 
--- column weir_internal.bindings.rest text x not null 
--- column weir_internal.bindings.words integer p 
--- column weir_internal.claim.attempt smallint p 
--- column weir_internal.claim.claimed_at timestamp with time zone p 
--- column weir_internal.claim.cur pg_snapshot x 
--- column weir_internal.claim.deadline timestamp with time zone p 
--- column weir_internal.claim.due_at timestamp with time zone p 
--- column weir_internal.claim.due_id bigint p 
--- column weir_internal.claim.finished boolean p 
--- column weir_internal.claim.from_pos bigint p 
--- column weir_internal.claim.from_txid xid8 p 
--- column weir_internal.claim.id bigint p 
--- column weir_internal.claim.ids int8multirange x 
--- column weir_internal.claim.lo bigint p 
--- column weir_internal.claim.low bigint p 
--- column weir_internal.claim.n integer p 
--- column weir_internal.claim.next_expiry timestamp with time zone p 
--- column weir_internal.claim.pos bigint p 
--- column weir_internal.claim.prev pg_snapshot x 
--- column weir_internal.claim.seg bigint p 
--- column weir_internal.claim.slot smallint p 
--- column weir_internal.claim.src weir_internal.claim_range x 
--- column weir_internal.claim.txid xid8 p 
--- column weir_internal.claim.what smallint p 
--- column weir_internal.claim_range.cur pg_snapshot x 
--- column weir_internal.claim_range.from_pos bigint p 
--- column weir_internal.claim_range.from_txid xid8 p 
--- column weir_internal.claim_range.pos bigint p 
--- column weir_internal.claim_range.prev pg_snapshot x 
--- column weir_internal.claim_range.seg bigint p 
--- column weir_internal.claim_range.txid xid8 p 
--- column weir_internal.dead_letters.attempts integer p not null 
--- column weir_internal.dead_letters.died_at timestamp with time zone p not null 
--- column weir_internal.dead_letters.enqueued_at timestamp with time zone p not null 
--- column weir_internal.dead_letters.group_no smallint p not null 
--- column weir_internal.dead_letters.headers jsonb x 
--- column weir_internal.dead_letters.id bigint p not null 
--- column weir_internal.dead_letters.key text x 
--- column weir_internal.dead_letters.payload jsonb x not null 
--- column weir_internal.dead_letters.queue_no integer p not null 
--- column weir_internal.dead_letters.reason text x 
--- column weir_internal.groups.backoff_max interval p not null 
--- column weir_internal.groups.backoff_min interval p not null 
--- column weir_internal.groups.created_at timestamp with time zone p not null default now()
--- column weir_internal.groups.id integer p not null 
--- column weir_internal.groups.max_attempts integer p not null 
--- column weir_internal.groups.name text x not null 
--- column weir_internal.groups.no smallint p not null 
--- column weir_internal.groups.ordered boolean p not null default false
--- column weir_internal.groups.patience interval p not null default '00:00:01'::interval
--- column weir_internal.groups.paused boolean p not null default false
--- column weir_internal.groups.purged pg_snapshot x 
--- column weir_internal.groups.queue_no integer p not null 
--- column weir_internal.groups.queue_paused boolean p not null default false
--- column weir_internal.groups.since timestamp with time zone p not null 
--- column weir_internal.installation.installed_at timestamp with time zone p not null default now()
--- column weir_internal.installation.only_row boolean p not null default true
--- column weir_internal.installation.schema_version integer p not null 
--- column weir_internal.installation.updated_at timestamp with time zone p not null default now()
--- column weir_internal.installation.version text x not null 
--- column weir_internal.later_row.attempts smallint p 
--- column weir_internal.later_row.due_at timestamp with time zone p 
--- column weir_internal.later_row.enqueued_at timestamp with time zone p 
--- column weir_internal.later_row.group_id integer p 
--- column weir_internal.later_row.headers jsonb x 
--- column weir_internal.later_row.id bigint p 
--- column weir_internal.later_row.key text x 
--- column weir_internal.later_row.payload jsonb x 
--- column weir_internal.later_row.txid xid8 p 
--- column weir_internal.log_record.attempts smallint[] x 
--- column weir_internal.log_record.enqueued_at timestamp with time zone p 
--- column weir_internal.log_record.enqueued_times timestamp with time zone[] x 
--- column weir_internal.log_record.group_id integer p 
--- column weir_internal.log_record.headers jsonb[] x 
--- column weir_internal.log_record.id bigint p 
--- column weir_internal.log_record.ids bigint[] x 
--- column weir_internal.log_record.keys text[] x 
--- column weir_internal.log_record.lane smallint p 
--- column weir_internal.log_record.n integer p 
--- column weir_internal.log_record.payloads jsonb[] x 
--- column weir_internal.log_record.txid xid8 p 
--- column weir_internal.parked_row.attempts smallint p 
--- column weir_internal.parked_row.came_late boolean p 
--- column weir_internal.parked_row.due_at timestamp with time zone p 
--- column weir_internal.parked_row.enqueued_at timestamp with time zone p 
--- column weir_internal.parked_row.group_id integer p 
--- column weir_internal.parked_row.headers jsonb x 
--- column weir_internal.parked_row.holder bigint p 
--- column weir_internal.parked_row.id bigint p 
--- column weir_internal.parked_row.key text x 
--- column weir_internal.parked_row.lane smallint p 
--- column weir_internal.parked_row.line text x 
--- column weir_internal.parked_row.no bigint p 
--- column weir_internal.parked_row.payload jsonb x 
--- column weir_internal.q1_claims_0.attempt smallint p 
--- column weir_internal.q1_claims_0.claimed_at timestamp with time zone p 
--- column weir_internal.q1_claims_0.cur pg_snapshot x 
--- column weir_internal.q1_claims_0.deadline timestamp with time zone p 
--- column weir_internal.q1_claims_0.due_at timestamp with time zone p 
--- column weir_internal.q1_claims_0.due_id bigint p 
--- column weir_internal.q1_claims_0.finished boolean p 
--- column weir_internal.q1_claims_0.from_pos bigint p 
--- column weir_internal.q1_claims_0.from_txid xid8 p 
--- column weir_internal.q1_claims_0.id bigint p not null 
--- column weir_internal.q1_claims_0.ids int8multirange x 
--- column weir_internal.q1_claims_0.lo bigint p 
--- column weir_internal.q1_claims_0.low bigint p 
--- column weir_internal.q1_claims_0.n integer p 
--- column weir_internal.q1_claims_0.next_expiry timestamp with time zone p 
--- column weir_internal.q1_claims_0.pos bigint p 
--- column weir_internal.q1_claims_0.prev pg_snapshot x 
--- column weir_internal.q1_claims_0.seg bigint p 
--- column weir_internal.q1_claims_0.slot smallint p not null 
--- column weir_internal.q1_claims_0.src weir_internal.claim_range x 
--- column weir_internal.q1_claims_0.txid xid8 p 
--- column weir_internal.q1_claims_0.what smallint p not null 
--- column weir_internal.q1_claims_1.attempt smallint p 
--- column weir_internal.q1_claims_1.claimed_at timestamp with time zone p 
--- column weir_internal.q1_claims_1.cur pg_snapshot x 
--- column weir_internal.q1_claims_1.deadline timestamp with time zone p 
--- column weir_internal.q1_claims_1.due_at timestamp with time zone p 
--- column weir_internal.q1_claims_1.due_id bigint p 
--- column weir_internal.q1_claims_1.finished boolean p 
--- column weir_internal.q1_claims_1.from_pos bigint p 
--- column weir_internal.q1_claims_1.from_txid xid8 p 
--- column weir_internal.q1_claims_1.id bigint p not null 
--- column weir_internal.q1_claims_1.ids int8multirange x 
--- column weir_internal.q1_claims_1.lo bigint p 
--- column weir_internal.q1_claims_1.low bigint p 
--- column weir_internal.q1_claims_1.n integer p 
--- column weir_internal.q1_claims_1.next_expiry timestamp with time zone p 
--- column weir_internal.q1_claims_1.pos bigint p 
--- column weir_internal.q1_claims_1.prev pg_snapshot x 
--- column weir_internal.q1_claims_1.seg bigint p 
--- column weir_internal.q1_claims_1.slot smallint p not null 
--- column weir_internal.q1_claims_1.src weir_internal.claim_range x 
--- column weir_internal.q1_claims_1.txid xid8 p 
--- column weir_internal.q1_claims_1.what smallint p not null 
--- column weir_internal.q1_claims_2.attempt smallint p 
--- column weir_internal.q1_claims_2.claimed_at timestamp with time zone p 
--- column weir_internal.q1_claims_2.cur pg_snapshot x 
--- column weir_internal.q1_claims_2.deadline timestamp with time zone p 
--- column weir_internal.q1_claims_2.due_at timestamp with time zone p 
--- column weir_internal.q1_claims_2.due_id bigint p 
--- column weir_internal.q1_claims_2.finished boolean p 
--- column weir_internal.q1_claims_2.from_pos bigint p 
--- column weir_internal.q1_claims_2.from_txid xid8 p 
--- column weir_internal.q1_claims_2.id bigint p 
--- column weir_internal.q1_claims_2.ids int8multirange x 
--- column weir_internal.q1_claims_2.lo bigint p 
--- column weir_internal.q1_claims_2.low bigint p 
--- column weir_internal.q1_claims_2.n integer p 
--- column weir_internal.q1_claims_2.next_expiry timestamp with time zone p 
--- column weir_internal.q1_claims_2.pos bigint p 
--- column weir_internal.q1_claims_2.prev pg_snapshot x 
--- column weir_internal.q1_claims_2.seg bigint p 
--- column weir_internal.q1_claims_2.slot smallint p 
--- column weir_internal.q1_claims_2.src weir_internal.claim_range x 
--- column weir_internal.q1_claims_2.txid xid8 p 
--- column weir_internal.q1_claims_2.what smallint p 
--- column weir_internal.q1_later.attempts smallint p 
--- column weir_internal.q1_later.due_at timestamp with time zone p not null 
--- column weir_internal.q1_later.enqueued_at timestamp with time zone p 
--- column weir_internal.q1_later.group_id integer p 
--- column weir_internal.q1_later.headers jsonb x 
--- column weir_internal.q1_later.id bigint p not null 
--- column weir_internal.q1_later.key text x 
--- column weir_internal.q1_later.payload jsonb x not null 
--- column weir_internal.q1_later.txid xid8 p not null 
--- column weir_internal.q1_log_0.attempts smallint[] x 
--- column weir_internal.q1_log_0.enqueued_at timestamp with time zone p 
--- column weir_internal.q1_log_0.enqueued_times timestamp with time zone[] x 
--- column weir_internal.q1_log_0.group_id integer p 
--- column weir_internal.q1_log_0.headers jsonb[] m 
--- column weir_internal.q1_log_0.id bigint p not null 
--- column weir_internal.q1_log_0.ids bigint[] x 
--- column weir_internal.q1_log_0.keys text[] x 
--- column weir_internal.q1_log_0.lane smallint p not null 
--- column weir_internal.q1_log_0.n integer p not null 
--- column weir_internal.q1_log_0.payloads jsonb[] m not null 
--- column weir_internal.q1_log_0.txid xid8 p not null default pg_current_xact_id()
--- column weir_internal.q1_log_1.attempts smallint[] x 
--- column weir_internal.q1_log_1.enqueued_at timestamp with time zone p 
--- column weir_internal.q1_log_1.enqueued_times timestamp with time zone[] x 
--- column weir_internal.q1_log_1.group_id integer p 
--- column weir_internal.q1_log_1.headers jsonb[] m 
--- column weir_internal.q1_log_1.id bigint p not null 
--- column weir_internal.q1_log_1.ids bigint[] x 
--- column weir_internal.q1_log_1.keys text[] x 
--- column weir_internal.q1_log_1.lane smallint p not null 
--- column weir_internal.q1_log_1.n integer p not null 
--- column weir_internal.q1_log_1.payloads jsonb[] m not null 
--- column weir_internal.q1_log_1.txid xid8 p not null default pg_current_xact_id()
--- column weir_internal.q1_log_2.attempts smallint[] x 
--- column weir_internal.q1_log_2.enqueued_at timestamp with time zone p 
--- column weir_internal.q1_log_2.enqueued_times timestamp with time zone[] x 
--- column weir_internal.q1_log_2.group_id integer p 
--- column weir_internal.q1_log_2.headers jsonb[] m 
--- column weir_internal.q1_log_2.id bigint p not null 
--- column weir_internal.q1_log_2.ids bigint[] x 
--- column weir_internal.q1_log_2.keys text[] x 
--- column weir_internal.q1_log_2.lane smallint p not null 
--- column weir_internal.q1_log_2.n integer p not null 
--- column weir_internal.q1_log_2.payloads jsonb[] m not null 
--- column weir_internal.q1_log_2.txid xid8 p not null default pg_current_xact_id()
--- column weir_internal.q1_parked.attempts smallint p 
--- column weir_internal.q1_parked.came_late boolean p 
--- column weir_internal.q1_parked.due_at timestamp with time zone p 
--- column weir_internal.q1_parked.enqueued_at timestamp with time zone p 
--- column weir_internal.q1_parked.group_id integer p not null 
--- column weir_internal.q1_parked.headers jsonb x 
--- column weir_internal.q1_parked.holder bigint p 
--- column weir_internal.q1_parked.id bigint p not null 
--- column weir_internal.q1_parked.key text x 
--- column weir_internal.q1_parked.lane smallint p 
--- column weir_internal.q1_parked.line text x not null 
--- column weir_internal.q1_parked.no bigint p not null 
--- column weir_internal.q1_parked.payload jsonb x not null 
--- column weir_internal.queues.claims_bytes bigint p not null default 16777216
--- column weir_internal.queues.created_at timestamp with time zone p not null default now()
--- column weir_internal.queues.group_ids integer p not null default 0
--- column weir_internal.queues.lanes integer p not null 
--- column weir_internal.queues.message_bytes_max integer p not null default 1048576
--- column weir_internal.queues.name text x not null 
--- column weir_internal.queues.no integer p not null 
--- column weir_internal.queues.paused boolean p not null default false
--- column weir_internal.queues.segment_bytes bigint p not null default 67108864
--- column weir_internal.segments.freed_by xid8 p 
--- column weir_internal.segments.no bigint p not null 
--- column weir_internal.segments.opened_at timestamp with time zone p not null default clock_timestamp()
--- column weir_internal.segments.opened_by xid8 p 
--- column weir_internal.segments.queue_no integer p not null 
--- column weir_internal.segments.sealed_by xid8 p 
--- column weir_internal.templates.body text x not null 
--- column weir_internal.templates.name text x not null 
+-- column weir.group_stats.bytes no. 11 bigint p 
+-- column weir.group_stats.claimed no. 4 bigint p 
+-- column weir.group_stats.dead no. 7 bigint p 
+-- column weir.group_stats.delayed no. 5 bigint p 
+-- column weir.group_stats.group_name no. 2 text x 
+-- column weir.group_stats.lanes no. 9 integer p 
+-- column weir.group_stats.oldest_age no. 8 interval p 
+-- column weir.group_stats.parked no. 6 bigint p 
+-- column weir.group_stats.queue_name no. 1 text x 
+-- column weir.group_stats.segments no. 10 integer p 
+-- column weir.group_stats.waiting no. 3 bigint p 
+-- column weir.message.attempt no. 3 integer p 
+-- column weir.message.claim_id no. 2 bigint p 
+-- column weir.message.enqueued_at no. 7 timestamp with time zone p 
+-- column weir.message.headers no. 6 jsonb x 
+-- column weir.message.id no. 1 bigint p 
+-- column weir.message.key no. 4 text x 
+-- column weir.message.payload no. 5 jsonb x 
+-- column weir.message_record.attempt no. 5 integer p 
+-- column weir.message_record.attempts no. 6 integer[] x 
+-- column weir.message_record.claim_id no. 1 bigint p 
+-- column weir.message_record.enqueued_at no. 10 timestamp with time zone p 
+-- column weir.message_record.enqueued_times no. 11 timestamp with time zone[] x 
+-- column weir.message_record.first_id no. 3 bigint p 
+-- column weir.message_record.headers no. 9 jsonb[] x 
+-- column weir.message_record.ids no. 4 bigint[] x 
+-- column weir.message_record.keys no. 7 text[] x 
+-- column weir.message_record.n no. 2 integer p 
+-- column weir.message_record.payloads no. 8 jsonb[] x 
+-- column weir_internal.bindings.created_at no. 7 timestamp with time zone p not null default now()
+-- column weir_internal.bindings.pattern no. 1 text x not null 
+-- column weir_internal.bindings.prefix no. 3 text x not null 
+-- column weir_internal.bindings.queue_no no. 2 integer p not null 
+-- column weir_internal.bindings.regex no. 6 text x 
+-- column weir_internal.bindings.rest no. 4 text x not null 
+-- column weir_internal.bindings.words no. 5 integer p 
+-- column weir_internal.claim.attempt no. 18 smallint p 
+-- column weir_internal.claim.claimed_at no. 19 timestamp with time zone p 
+-- column weir_internal.claim.cur no. 5 pg_snapshot x 
+-- column weir_internal.claim.deadline no. 20 timestamp with time zone p 
+-- column weir_internal.claim.due_at no. 13 timestamp with time zone p 
+-- column weir_internal.claim.due_id no. 14 bigint p 
+-- column weir_internal.claim.finished no. 12 boolean p 
+-- column weir_internal.claim.from_pos no. 9 bigint p 
+-- column weir_internal.claim.from_txid no. 8 xid8 p 
+-- column weir_internal.claim.id no. 3 bigint p 
+-- column weir_internal.claim.ids no. 16 int8multirange x 
+-- column weir_internal.claim.lo no. 6 bigint p 
+-- column weir_internal.claim.low no. 21 bigint p 
+-- column weir_internal.claim.n no. 17 integer p 
+-- column weir_internal.claim.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.claim.pos no. 11 bigint p 
+-- column weir_internal.claim.prev no. 4 pg_snapshot x 
+-- column weir_internal.claim.seg no. 7 bigint p 
+-- column weir_internal.claim.slot no. 1 smallint p 
+-- column weir_internal.claim.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.claim.txid no. 10 xid8 p 
+-- column weir_internal.claim.what no. 2 smallint p 
+-- column weir_internal.claim_range.cur no. 2 pg_snapshot x 
+-- column weir_internal.claim_range.from_pos no. 5 bigint p 
+-- column weir_internal.claim_range.from_txid no. 4 xid8 p 
+-- column weir_internal.claim_range.pos no. 7 bigint p 
+-- column weir_internal.claim_range.prev no. 1 pg_snapshot x 
+-- column weir_internal.claim_range.seg no. 3 bigint p 
+-- column weir_internal.claim_range.txid no. 6 xid8 p 
+-- column weir_internal.dead_letters.attempts no. 8 integer p not null 
+-- column weir_internal.dead_letters.died_at no. 9 timestamp with time zone p not null 
+-- column weir_internal.dead_letters.enqueued_at no. 7 timestamp with time zone p not null 
+-- column weir_internal.dead_letters.group_no no. 2 smallint p not null 
+-- column weir_internal.dead_letters.headers no. 6 jsonb x 
+-- column weir_internal.dead_letters.id no. 3 bigint p not null 
+-- column weir_internal.dead_letters.key no. 4 text x 
+-- column weir_internal.dead_letters.payload no. 5 jsonb x not null 
+-- column weir_internal.dead_letters.queue_no no. 1 integer p not null 
+-- column weir_internal.dead_letters.reason no. 10 text x 
+-- column weir_internal.groups.backoff_max no. 9 interval p not null 
+-- column weir_internal.groups.backoff_min no. 8 interval p not null 
+-- column weir_internal.groups.created_at no. 11 timestamp with time zone p not null default now()
+-- column weir_internal.groups.id no. 3 integer p not null 
+-- column weir_internal.groups.max_attempts no. 7 integer p not null 
+-- column weir_internal.groups.name no. 4 text x not null 
+-- column weir_internal.groups.no no. 2 smallint p not null 
+-- column weir_internal.groups.ordered no. 5 boolean p not null default false
+-- column weir_internal.groups.patience no. 6 interval p not null default '00:00:01'::interval
+-- column weir_internal.groups.paused no. 12 boolean p not null default false
+-- column weir_internal.groups.purged no. 14 pg_snapshot x 
+-- column weir_internal.groups.queue_no no. 1 integer p not null 
+-- column weir_internal.groups.queue_paused no. 13 boolean p not null default false
+-- column weir_internal.groups.since no. 10 timestamp with time zone p not null 
+-- column weir_internal.installation.installed_at no. 4 timestamp with time zone p not null default now()
+-- column weir_internal.installation.only_row no. 1 boolean p not null default true
+-- column weir_internal.installation.schema_version no. 3 integer p not null 
+-- column weir_internal.installation.updated_at no. 5 timestamp with time zone p not null default now()
+-- column weir_internal.installation.version no. 2 text x not null 
+-- column weir_internal.later_row.attempts no. 5 smallint p 
+-- column weir_internal.later_row.due_at no. 2 timestamp with time zone p 
+-- column weir_internal.later_row.enqueued_at no. 9 timestamp with time zone p 
+-- column weir_internal.later_row.group_id no. 4 integer p 
+-- column weir_internal.later_row.headers no. 8 jsonb x 
+-- column weir_internal.later_row.id no. 3 bigint p 
+-- column weir_internal.later_row.key no. 6 text x 
+-- column weir_internal.later_row.payload no. 7 jsonb x 
+-- column weir_internal.later_row.txid no. 1 xid8 p 
+-- column weir_internal.log_record.attempts no. 8 smallint[] x 
+-- column weir_internal.log_record.enqueued_at no. 6 timestamp with time zone p 
+-- column weir_internal.log_record.enqueued_times no. 9 timestamp with time zone[] x 
+-- column weir_internal.log_record.group_id no. 5 integer p 
+-- column weir_internal.log_record.headers no. 11 jsonb[] x 
+-- column weir_internal.log_record.id no. 2 bigint p 
+-- column weir_internal.log_record.ids no. 7 bigint[] x 
+-- column weir_internal.log_record.keys no. 10 text[] x 
+-- column weir_internal.log_record.lane no. 4 smallint p 
+-- column weir_internal.log_record.n no. 3 integer p 
+-- column weir_internal.log_record.payloads no. 12 jsonb[] x 
+-- column weir_internal.log_record.txid no. 1 xid8 p 
+-- column weir_internal.parked_row.attempts no. 6 smallint p 
+-- column weir_internal.parked_row.came_late no. 13 boolean p 
+-- column weir_internal.parked_row.due_at no. 11 timestamp with time zone p 
+-- column weir_internal.parked_row.enqueued_at no. 10 timestamp with time zone p 
+-- column weir_internal.parked_row.group_id no. 1 integer p 
+-- column weir_internal.parked_row.headers no. 9 jsonb x 
+-- column weir_internal.parked_row.holder no. 12 bigint p 
+-- column weir_internal.parked_row.id no. 5 bigint p 
+-- column weir_internal.parked_row.key no. 7 text x 
+-- column weir_internal.parked_row.lane no. 4 smallint p 
+-- column weir_internal.parked_row.line no. 2 text x 
+-- column weir_internal.parked_row.no no. 3 bigint p 
+-- column weir_internal.parked_row.payload no. 8 jsonb x 
+-- column weir_internal.q1_claims_0.attempt no. 18 smallint p 
+-- column weir_internal.q1_claims_0.claimed_at no. 19 timestamp with time zone p 
+-- column weir_internal.q1_claims_0.cur no. 5 pg_snapshot x 
+-- column weir_internal.q1_claims_0.deadline no. 20 timestamp with time zone p 
+-- column weir_internal.q1_claims_0.due_at no. 13 timestamp with time zone p 
+-- column weir_internal.q1_claims_0.due_id no. 14 bigint p 
+-- column weir_internal.q1_claims_0.finished no. 12 boolean p 
+-- column weir_internal.q1_claims_0.from_pos no. 9 bigint p 
+-- column weir_internal.q1_claims_0.from_txid no. 8 xid8 p 
+-- column weir_internal.q1_claims_0.id no. 3 bigint p not null 
+-- column weir_internal.q1_claims_0.ids no. 16 int8multirange x 
+-- column weir_internal.q1_claims_0.lo no. 6 bigint p 
+-- column weir_internal.q1_claims_0.low no. 21 bigint p 
+-- column weir_internal.q1_claims_0.n no. 17 integer p 
+-- column weir_internal.q1_claims_0.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.q1_claims_0.pos no. 11 bigint p 
+-- column weir_internal.q1_claims_0.prev no. 4 pg_snapshot x 
+-- column weir_internal.q1_claims_0.seg no. 7 bigint p 
+-- column weir_internal.q1_claims_0.slot no. 1 smallint p not null 
+-- column weir_internal.q1_claims_0.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.q1_claims_0.txid no. 10 xid8 p 
+-- column weir_internal.q1_claims_0.what no. 2 smallint p not null 
+-- column weir_internal.q1_claims_1.attempt no. 18 smallint p 
+-- column weir_internal.q1_claims_1.claimed_at no. 19 timestamp with time zone p 
+-- column weir_internal.q1_claims_1.cur no. 5 pg_snapshot x 
+-- column weir_internal.q1_claims_1.deadline no. 20 timestamp with time zone p 
+-- column weir_internal.q1_claims_1.due_at no. 13 timestamp with time zone p 
+-- column weir_internal.q1_claims_1.due_id no. 14 bigint p 
+-- column weir_internal.q1_claims_1.finished no. 12 boolean p 
+-- column weir_internal.q1_claims_1.from_pos no. 9 bigint p 
+-- column weir_internal.q1_claims_1.from_txid no. 8 xid8 p 
+-- column weir_internal.q1_claims_1.id no. 3 bigint p not null 
+-- column weir_internal.q1_claims_1.ids no. 16 int8multirange x 
+-- column weir_internal.q1_claims_1.lo no. 6 bigint p 
+-- column weir_internal.q1_claims_1.low no. 21 bigint p 
+-- column weir_internal.q1_claims_1.n no. 17 integer p 
+-- column weir_internal.q1_claims_1.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.q1_claims_1.pos no. 11 bigint p 
+-- column weir_internal.q1_claims_1.prev no. 4 pg_snapshot x 
+-- column weir_internal.q1_claims_1.seg no. 7 bigint p 
+-- column weir_internal.q1_claims_1.slot no. 1 smallint p not null 
+-- column weir_internal.q1_claims_1.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.q1_claims_1.txid no. 10 xid8 p 
+-- column weir_internal.q1_claims_1.what no. 2 smallint p not null 
+-- column weir_internal.q1_claims_2.attempt no. 18 smallint p 
+-- column weir_internal.q1_claims_2.claimed_at no. 19 timestamp with time zone p 
+-- column weir_internal.q1_claims_2.cur no. 5 pg_snapshot x 
+-- column weir_internal.q1_claims_2.deadline no. 20 timestamp with time zone p 
+-- column weir_internal.q1_claims_2.due_at no. 13 timestamp with time zone p 
+-- column weir_internal.q1_claims_2.due_id no. 14 bigint p 
+-- column weir_internal.q1_claims_2.finished no. 12 boolean p 
+-- column weir_internal.q1_claims_2.from_pos no. 9 bigint p 
+-- column weir_internal.q1_claims_2.from_txid no. 8 xid8 p 
+-- column weir_internal.q1_claims_2.id no. 3 bigint p 
+-- column weir_internal.q1_claims_2.ids no. 16 int8multirange x 
+-- column weir_internal.q1_claims_2.lo no. 6 bigint p 
+-- column weir_internal.q1_claims_2.low no. 21 bigint p 
+-- column weir_internal.q1_claims_2.n no. 17 integer p 
+-- column weir_internal.q1_claims_2.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.q1_claims_2.pos no. 11 bigint p 
+-- column weir_internal.q1_claims_2.prev no. 4 pg_snapshot x 
+-- column weir_internal.q1_claims_2.seg no. 7 bigint p 
+-- column weir_internal.q1_claims_2.slot no. 1 smallint p 
+-- column weir_internal.q1_claims_2.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.q1_claims_2.txid no. 10 xid8 p 
+-- column weir_internal.q1_claims_2.what no. 2 smallint p 
+-- column weir_internal.q1_later.attempts no. 5 smallint p 
+-- column weir_internal.q1_later.due_at no. 2 timestamp with time zone p not null 
+-- column weir_internal.q1_later.enqueued_at no. 9 timestamp with time zone p 
+-- column weir_internal.q1_later.group_id no. 4 integer p 
+-- column weir_internal.q1_later.headers no. 8 jsonb x 
+-- column weir_internal.q1_later.id no. 3 bigint p not null 
+-- column weir_internal.q1_later.key no. 6 text x 
+-- column weir_internal.q1_later.payload no. 7 jsonb x not null 
+-- column weir_internal.q1_later.txid no. 1 xid8 p not null 
+-- column weir_internal.q1_log_0.attempts no. 8 smallint[] x 
+-- column weir_internal.q1_log_0.enqueued_at no. 6 timestamp with time zone p 
+-- column weir_internal.q1_log_0.enqueued_times no. 9 timestamp with time zone[] x 
+-- column weir_internal.q1_log_0.group_id no. 5 integer p 
+-- column weir_internal.q1_log_0.headers no. 11 jsonb[] m 
+-- column weir_internal.q1_log_0.id no. 2 bigint p not null 
+-- column weir_internal.q1_log_0.ids no. 7 bigint[] x 
+-- column weir_internal.q1_log_0.keys no. 10 text[] x 
+-- column weir_internal.q1_log_0.lane no. 4 smallint p not null 
+-- column weir_internal.q1_log_0.n no. 3 integer p not null 
+-- column weir_internal.q1_log_0.payloads no. 12 jsonb[] m not null 
+-- column weir_internal.q1_log_0.txid no. 1 xid8 p not null default pg_current_xact_id()
+-- column weir_internal.q1_log_1.attempts no. 8 smallint[] x 
+-- column weir_internal.q1_log_1.enqueued_at no. 6 timestamp with time zone p 
+-- column weir_internal.q1_log_1.enqueued_times no. 9 timestamp with time zone[] x 
+-- column weir_internal.q1_log_1.group_id no. 5 integer p 
+-- column weir_internal.q1_log_1.headers no. 11 jsonb[] m 
+-- column weir_internal.q1_log_1.id no. 2 bigint p not null 
+-- column weir_internal.q1_log_1.ids no. 7 bigint[] x 
+-- column weir_internal.q1_log_1.keys no. 10 text[] x 
+-- column weir_internal.q1_log_1.lane no. 4 smallint p not null 
+-- column weir_internal.q1_log_1.n no. 3 integer p not null 
+-- column weir_internal.q1_log_1.payloads no. 12 jsonb[] m not null 
+-- column weir_internal.q1_log_1.txid no. 1 xid8 p not null default pg_current_xact_id()
+-- column weir_internal.q1_log_2.attempts no. 8 smallint[] x 
+-- column weir_internal.q1_log_2.enqueued_at no. 6 timestamp with time zone p 
+-- column weir_internal.q1_log_2.enqueued_times no. 9 timestamp with time zone[] x 
+-- column weir_internal.q1_log_2.group_id no. 5 integer p 
+-- column weir_internal.q1_log_2.headers no. 11 jsonb[] m 
+-- column weir_internal.q1_log_2.id no. 2 bigint p not null 
+-- column weir_internal.q1_log_2.ids no. 7 bigint[] x 
+-- column weir_internal.q1_log_2.keys no. 10 text[] x 
+-- column weir_internal.q1_log_2.lane no. 4 smallint p not null 
+-- column weir_internal.q1_log_2.n no. 3 integer p not null 
+-- column weir_internal.q1_log_2.payloads no. 12 jsonb[] m not null 
+-- column weir_internal.q1_log_2.txid no. 1 xid8 p not null default pg_current_xact_id()
+-- column weir_internal.q1_parked.attempts no. 6 smallint p 
+-- column weir_internal.q1_parked.came_late no. 13 boolean p 
+-- column weir_internal.q1_parked.due_at no. 11 timestamp with time zone p 
+-- column weir_internal.q1_parked.enqueued_at no. 10 timestamp with time zone p 
+-- column weir_internal.q1_parked.group_id no. 1 integer p not null 
+-- column weir_internal.q1_parked.headers no. 9 jsonb x 
+-- column weir_internal.q1_parked.holder no. 12 bigint p 
+-- column weir_internal.q1_parked.id no. 5 bigint p not null 
+-- column weir_internal.q1_parked.key no. 7 text x 
+-- column weir_internal.q1_parked.lane no. 4 smallint p 
+-- column weir_internal.q1_parked.line no. 2 text x not null 
+-- column weir_internal.q1_parked.no no. 3 bigint p not null 
+-- column weir_internal.q1_parked.payload no. 8 jsonb x not null 
+-- column weir_internal.queues.claims_bytes no. 6 bigint p not null default 16777216
+-- column weir_internal.queues.created_at no. 8 timestamp with time zone p not null default now()
+-- column weir_internal.queues.group_ids no. 7 integer p not null default 0
+-- column weir_internal.queues.lanes no. 3 integer p not null 
+-- column weir_internal.queues.message_bytes_max no. 4 integer p not null default 1048576
+-- column weir_internal.queues.name no. 2 text x not null 
+-- column weir_internal.queues.no no. 1 integer p not null 
+-- column weir_internal.queues.paused no. 9 boolean p not null default false
+-- column weir_internal.queues.segment_bytes no. 5 bigint p not null default 67108864
+-- column weir_internal.segments.freed_by no. 6 xid8 p 
+-- column weir_internal.segments.no no. 2 bigint p not null 
+-- column weir_internal.segments.opened_at no. 4 timestamp with time zone p not null default clock_timestamp()
+-- column weir_internal.segments.opened_by no. 3 xid8 p 
+-- column weir_internal.segments.queue_no no. 1 integer p not null 
+-- column weir_internal.segments.sealed_by no. 5 xid8 p 
+-- column weir_internal.templates.body no. 2 text x not null 
+-- column weir_internal.templates.name no. 1 text x not null 
 -- CREATE INDEX bindings_queue ON weir_internal.bindings USING btree (queue_no)
 -- CREATE INDEX q1_claims_0_order ON weir_internal.q1_claims_0 USING btree (slot, what, id)
 -- CREATE INDEX q1_claims_1_order ON weir_internal.q1_claims_1 USING btree (slot, what, id)
@@ -408,6 +408,7 @@
 -- function weir_internal.divert(p_queue integer, g weir_internal.groups, p_lane integer, p_lines text[], o weir.message_record) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drained_segments(q weir_internal.queues) returns SETOF bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.drop_obsolete_functions() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.due_at(p_queue integer, p_clock regclass, p_delay interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -430,6 +431,7 @@
 -- function weir_internal.lock_class(p_queue integer) returns integer i - {owner=X/owner}
 -- function weir_internal.lock_lanes(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_or_skip(p_table text, p_mode text) returns boolean v {"search_path=pg_catalog, pg_temp",lock_timeout=20ms} {owner=X/owner}
+-- function weir_internal.lock_tables(p_tables regclass[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.mark_claims(q weir_internal.queues, p_ring bigint, p_bytes bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.mark_waiting:orders() returns text v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.move_claim(q weir_internal.queues, u weir_internal.claim) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -469,6 +471,7 @@
 -- function weir_internal.redrive(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.reject:orders(p_claim bigint, p_ids bigint[], p_reason text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.release_parked(q weir_internal.queues, g weir_internal.groups, e weir_internal.claim) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.restore_grants() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.later_row[], p_delay interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
