@@ -11,6 +11,7 @@ begin;
 -- Types
 \ir types/message.sql
 \ir types/message_record.sql
+\ir types/stored_message.sql
 \ir types/group_stats.sql
 \ir types/log_record.sql
 \ir types/later_row.sql
@@ -140,6 +141,8 @@ begin;
 \ir internal/visible_queues.sql
 \ir internal/stats.sql
 \ir internal/peek.sql
+\ir internal/state_of.sql
+\ir internal/get.sql
 \ir internal/dead_letters.sql
 
 -- Administering a queue
@@ -150,6 +153,7 @@ begin;
 \ir internal/drop_group.sql
 \ir internal/configure_queue.sql
 \ir internal/drop_queue.sql
+\ir internal/rename_queue.sql
 \ir internal/set_paused.sql
 \ir internal/purge_group.sql
 \ir internal/purge.sql
@@ -174,6 +178,7 @@ begin;
 \ir functions/create_queue.sql
 \ir functions/configure_queue.sql
 \ir functions/drop_queue.sql
+\ir functions/rename_queue.sql
 \ir functions/list_queues.sql
 \ir functions/create_group.sql
 \ir functions/configure_group.sql
@@ -195,6 +200,7 @@ begin;
 \ir functions/pop.sql
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql
+\ir functions/get.sql
 
 -- Public: dead letters
 \ir functions/dead_letters.sql

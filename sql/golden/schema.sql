@@ -24,6 +24,7 @@
 -- type weir.group_stats of - with -
 -- type weir.message of - with -
 -- type weir.message_record of - with -
+-- type weir.stored_message of - with -
 -- type weir_internal.claim of - with -
 -- type weir_internal.claim_range of - with -
 -- type weir_internal.later_row of - with -
@@ -59,6 +60,12 @@
 -- column weir.message_record.keys no. 7 text[] x 
 -- column weir.message_record.n no. 2 integer p 
 -- column weir.message_record.payloads no. 8 jsonb[] x 
+-- column weir.stored_message.enqueued_at no. 5 timestamp with time zone p 
+-- column weir.stored_message.headers no. 4 jsonb x 
+-- column weir.stored_message.id no. 1 bigint p 
+-- column weir.stored_message.key no. 2 text x 
+-- column weir.stored_message.payload no. 3 jsonb x 
+-- column weir.stored_message.states no. 6 jsonb x 
 -- column weir_internal.bindings.created_at no. 7 timestamp with time zone p not null default now()
 -- column weir_internal.bindings.pattern no. 1 text x not null 
 -- column weir_internal.bindings.prefix no. 3 text x not null 
@@ -336,7 +343,7 @@
 -- function weir.ack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[]) returns integer v - {owner=X/owner}
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -344,6 +351,7 @@
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.extend(queue_name text, claim_id bigint, lease interval) returns timestamp with time zone v - {owner=X/owner}
+-- function weir.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -362,6 +370,7 @@
 -- function weir.receive_records(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1, lease interval DEFAULT '00:00:30'::interval) returns SETOF weir.message_record v - {owner=X/owner}
 -- function weir.redrive(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.reject(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
+-- function weir.rename_queue(queue_name text, new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.resume(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -396,7 +405,7 @@
 -- function weir_internal.clock() returns timestamp with time zone v - {owner=X/owner}
 -- function weir_internal.complete_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.configure_group(queue_name text, group_name text, max_attempts integer, backoff_min interval, backoff_max interval, patience interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.configure_queue(queue_name text, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.configure_queue(queue_name text, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, lanes integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.count_ids(p_ids int8multirange) returns integer i - {owner=X/owner}
 -- function weir_internal.create_cursors(q weir_internal.queues, p_group smallint, p_at_end boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -421,6 +430,8 @@
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.functions_of(p_role name) returns SETOF regprocedure s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.generate_queue_functions(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",check_function_bodies=off} {owner=X/owner}
+-- function weir_internal.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
+-- function weir_internal.get:orders(p_id bigint) returns SETOF weir.stored_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT oldest_age interval) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.groups:orders() returns SETOF weir_internal.groups s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.has_passed(c weir_internal.claim, p_seg bigint, p_sealed_by xid8) returns boolean i - {owner=X/owner}
@@ -471,6 +482,7 @@
 -- function weir_internal.redrive(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.reject:orders(p_claim bigint, p_ids bigint[], p_reason text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.release_parked(q weir_internal.queues, g weir_internal.groups, e weir_internal.claim) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.rename_queue(queue_name text, new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.restore_grants() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.later_row[], p_delay interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -484,6 +496,7 @@
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats:orders() returns SETOF weir.group_stats v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[]) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

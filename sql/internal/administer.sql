@@ -7,7 +7,7 @@
 --   p_verb   name of the public function
 --   p_args   its other arguments by name
 -- Returns: what the function counts; null when it counts nothing.
--- Raises: WR001, WR003, WR004, WR005, WR006, WR012, WR014, WR017
+-- Raises: WR001, WR002, WR003, WR004, WR005, WR006, WR012, WR014, WR015, WR017
 -- Locks: those of the function.
 create or replace function weir_internal.administer(p_queue text, p_verb text, p_args jsonb)
 returns bigint
@@ -20,7 +20,8 @@ begin
     select * into a
     from jsonb_to_record(p_args) as t (
         group_name text, ordered boolean, start text, max_attempts int, backoff_min interval, backoff_max interval,
-        patience interval, ids bigint[], message_bytes_max int, segment_bytes bigint, claims_bytes bigint);
+        patience interval, ids bigint[], new_name text, lanes int,
+        message_bytes_max int, segment_bytes bigint, claims_bytes bigint);
     case p_verb
     when 'create_group' then
         perform weir_internal.create_group(
@@ -31,9 +32,11 @@ begin
     when 'drop_group' then
         perform weir_internal.drop_group(p_queue, a.group_name);
     when 'configure_queue' then
-        perform weir_internal.configure_queue(p_queue, a.message_bytes_max, a.segment_bytes, a.claims_bytes);
+        perform weir_internal.configure_queue(p_queue, a.message_bytes_max, a.segment_bytes, a.claims_bytes, a.lanes);
     when 'drop_queue' then
         perform weir_internal.drop_queue(p_queue);
+    when 'rename_queue' then
+        perform weir_internal.rename_queue(p_queue, a.new_name);
     when 'pause' then
         perform weir_internal.set_paused(p_queue, a.group_name, true);
     when 'resume' then

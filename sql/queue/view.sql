@@ -1,9 +1,11 @@
 -- view
 -- Template of what those who consume from a queue or administer it may look at: weir_internal."describe:<queue>",
--- "groups:<queue>", "stats:<queue>", "peek:<queue>" and "dead_letters:<queue>", each a call of what all queues share.
+-- "groups:<queue>", "stats:<queue>", "peek:<queue>", "get:<queue>" and "dead_letters:<queue>", each a call of what all
+-- queues share.
 --
 -- Parameters:
 --   p_group  name of the group
+--   p_id     get: the message
 --   p_max    rows at most
 --   p_after  dead_letters: only ids above this
 -- Returns: rows.
@@ -37,6 +39,13 @@ language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
     select * from weir_internal.peek('{name}', p_group, p_max)
+$body$;
+create or replace function weir_internal."get:{name}"(p_id bigint)
+returns setof weir.stored_message
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select * from weir_internal.get('{name}', p_id)
 $body$;
 create or replace function weir_internal."dead_letters:{name}"(p_group text, p_max int, p_after bigint)
 returns table (

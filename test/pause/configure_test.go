@@ -63,6 +63,8 @@ func TestConfigureQueueChangesWhatItIsTold(t *testing.T) {
 		for _, bad := range []string{"message_bytes_max => 1023", "segment_bytes => 1", "claims_bytes => 65535"} {
 			b.fails("WR006", "select weir.configure_queue($1, "+bad+")", queue)
 		}
+		b.exec("select weir.configure_queue($1, lanes => 1)", queue)
+		b.fails("WR015", "select weir.configure_queue($1, lanes => 2)", queue)
 		b.fails("WR001", "select weir.configure_queue('none')")
 	})
 }

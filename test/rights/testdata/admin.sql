@@ -9,6 +9,7 @@ select weir.list_groups('mine'); -- ok
 select weir.stats('mine'); -- ok
 select weir.stats(); -- ok
 select weir.peek('mine'); -- ok
+select weir.get('mine', {first}); -- ok
 select weir.dead_letters('mine'); -- ok
 select weir.redrive('mine', 'default'); -- ok
 select weir.discard('mine', 'default'); -- ok
@@ -33,6 +34,9 @@ select weir.redrive('other', 'default'); -- fail 42501
 select weir.discard('other', 'default'); -- fail 42501
 select weir.drop_group('other', 'default'); -- fail 42501
 select weir.drop_queue('other'); -- fail 42501
+select weir.get('other', {first}); -- fail 42501
+select weir.rename_queue('other', 'theirs'); -- fail 42501
+select weir_internal.rename_queue('other', 'theirs'); -- fail 42501
 select weir.peek('other'); -- fail 42501
 select weir.stats('other'); -- fail 42501
 select weir_internal."admin:other"('purge', '{}'); -- fail 42501
@@ -41,5 +45,9 @@ select weir_internal.administer('other', 'purge', '{}'); -- fail 42501
 select weir_internal.drop_queue('other'); -- fail 42501
 select weir_internal."admin:mine"('create_group', '{"group_name": "x'') ; drop schema weir cascade; --"}'); -- fail WR005
 update weir_internal.queues set paused = true; -- fail 42501
+select weir.rename_queue('mine', 'renamed'); -- ok
+select weir.stats('renamed'); -- ok
+select weir.rename_queue('renamed', 'other'); -- fail WR002
+select weir.rename_queue('renamed', 'mine'); -- ok
 select weir.drop_queue('mine'); -- ok
 select weir.version(); -- fail 42501

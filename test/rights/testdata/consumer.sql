@@ -4,6 +4,7 @@ select weir.receive('mine', 'second', 1); -- ok
 select weir.receive_records('mine', max => 1); -- ok
 select weir.pop('mine'); -- ok
 select weir.peek('mine'); -- ok
+select weir.get('mine', {first}); -- ok
 select weir.stats('mine'); -- ok
 select weir.stats(); -- ok
 select weir.list_queues(); -- ok
@@ -23,6 +24,8 @@ select weir.receive('other'); -- fail 42501
 select weir.receive_records('other'); -- fail 42501
 select weir.pop('other'); -- fail 42501
 select weir.peek('other'); -- fail 42501
+select weir.get('other', {first}); -- fail 42501
+select weir_internal.get('other', {first}); -- fail 42501
 select weir.stats('other'); -- fail 42501
 select weir.list_groups('other'); -- fail 42501
 select weir.dead_letters('other'); -- fail 42501
@@ -39,6 +42,7 @@ select weir.create_group('mine', 'g'); -- fail 42501
 select weir.drop_group('mine', 'default'); -- fail 42501
 select weir.configure_group('mine', 'default', 3); -- fail 42501
 select weir.configure_queue('mine', 2048); -- fail 42501
+select weir.rename_queue('mine', 'theirs'); -- fail 42501
 select weir.drop_queue('mine'); -- fail 42501
 select weir.grant_consume('other', '{role}'); -- fail 42501
 select weir.unbind('news', 'mine'); -- fail 42501

@@ -17,6 +17,7 @@ select weir.reject('mine', {claim}); -- fail 42501
 select weir.extend('mine', {claim}, '1 hour'); -- fail 42501
 select weir.mark_waiting('mine'); -- fail 42501
 select weir.peek('mine'); -- fail 42501
+select weir.get('mine', {first}); -- fail 42501
 select weir.dead_letters('mine'); -- fail 42501
 select weir.stats('mine'); -- fail 42501
 select weir.list_queues(); -- fail 42501
