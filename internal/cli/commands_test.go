@@ -26,7 +26,7 @@ func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 		{"reject q " + claim + " --reason no", "rejected 1 message"},
 		{"dead list q", "no"},
 		{"dead show q 3", "payload"},
-		{"status q", "q      default  0        0        1        1"},
+		{"status q", "q      default  0        0        1        0       1"},
 		{"dead redrive q 3", "sent back 1 dead letter"},
 		{"receive q", `"id":3,`},
 		{"reject q " + claim + " 3", "rejected 0 messages"},
@@ -77,6 +77,69 @@ func TestQueuesAndGroupsAreMadeShownAndDropped(t *testing.T) {
 	}
 }
 
+func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("1\n2\n3\n", "send", "q")
+	s.ok("", "group", "create", "q", "g", "--ordered", "--patience", "3s")
+	for _, step := range []struct{ args, want string }{
+		{"queue configure q --message-bytes-max 2000 --segment-bytes 70000", "queue q is configured"},
+		{"queue list -o json", `"message_bytes_max":2000,"segment_bytes":70000,"claims_bytes":16777216,"paused":false`},
+		{"group configure q g --max-attempts 2 --backoff-max 1m", "group g of queue q is configured"},
+		{"group show q g -o json", `"max_attempts":2,"backoff_min_ms":1000,"backoff_max_ms":60000,"patience_ms":3000`},
+		{"queue pause q", "queue q is paused"},
+		{"queue show q -o json", `"paused":true`},
+		{"receive q", ""},
+		{"queue resume q", "queue q is no longer paused"},
+		{"group pause q g", "group g of queue q is paused"},
+		{"group show q g -o json", `"paused":true`},
+		{"group resume q g", "group g of queue q is no longer paused"},
+		{"receive q", `"payload":1`},
+		{"group purge q g", "purged 3 messages"},
+		{"queue purge q", "purged 3 messages"},
+		{"queue purge q -o json", `{"purged":0}`},
+	} {
+		out := s.ok("", strings.Fields(step.args)...)
+		if !strings.Contains(out, step.want) || step.want == "" && out != "" {
+			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
+		}
+	}
+}
+
+func TestARoleMaySendFromItsGrantToItsRevoke(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	role := s.db.Role(t)
+	send := []string{"--dsn", s.db.Server.SocketDSN(role, s.db.Name), "send", "q", "1"}
+	s.fails(6, "42501", "", send...)
+	if out := s.ok("", "grant", "produce", "q", role); out != "role "+role+" may now send to queue q\n" {
+		t.Errorf("printed %q", out)
+	}
+	s.ok("", send...)
+	s.ok("", "revoke", "produce", "q", role)
+	s.fails(6, "42501", "", send...)
+}
+
+func TestTopicsAreBoundRoutedAndPublished(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	for _, step := range []struct{ args, want string }{
+		{"topic bind order.* q", "order.* leads to queue q"},
+		{"topic list", "order.*  q"},
+		{"topic route order.paid", "q\n"},
+		{"topic route user.new -o json", "[]"},
+		{"publish order.paid 5 --key k", "q      1"},
+		{"receive q", `"key":"k","payload":5`},
+		{"publish user.new 5 -o json", "[]"},
+		{"topic unbind order.* q", "order.* leads to queue q no longer"},
+		{"topic unbind order.* q -o json", `{"unbound":false}`},
+	} {
+		if out := s.ok("", strings.Fields(step.args)...); !strings.Contains(out, step.want) {
+			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
+		}
+	}
+}
+
 func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
@@ -95,6 +158,21 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"send q 1 --atomic", 2, "standard input"},
 		{"queue create No/Good", 2, "WR005"},
 		{"receive q --max 1 --lease 0s", 2, "WR006"},
+		{"queue configure q", 2, "name a setting"},
+		{"group configure q default", 2, "name a setting"},
+		{"queue configure q --message-bytes-max 1", 2, "WR006"},
+		{"group configure q default --backoff-min soon", 2, "invalid argument"},
+		{"grant own q somebody", 2, "produce, consume and admin"},
+		{"grant produce q nobody-of-this-name", 2, "WR006"},
+		{"topic bind a..b q", 2, "WR005"},
+		{"publish order.paid {", 2, "not JSON"},
+		{"queue configure none --segment-bytes 70000", 3, "hint: weir queue create none"},
+		{"group configure q none --max-attempts 2", 3, "hint: weir group create q none"},
+		{"queue pause none", 3, "WR001"},
+		{"group resume q none", 3, "WR003"},
+		{"group purge q none", 3, "WR003"},
+		{"revoke admin none postgres", 3, "WR001"},
+		{"topic bind a.b none", 3, "WR001"},
 		{"send none 1", 3, "hint: weir queue create none"},
 		{"receive q --group none", 3, "hint: weir group create q none"},
 		{"group show q none", 3, "hint: weir group create q none"},

@@ -63,23 +63,20 @@ func (a *app) deadShow(group *string) *cobra.Command {
 
 func (a *app) deadRedrive(group *string) *cobra.Command {
 	return a.deadAction(group, "redrive", "Send dead letters back to their group", "sent back",
-		func(ctx context.Context, client *engine.Client, queue string, ids []int64) (int64, error) {
-			return client.Redrive(ctx, queue, *group, ids)
-		})
+		(*engine.Client).Redrive, (*engine.Client).RedriveAll)
 }
 
 func (a *app) deadDiscard(group *string) *cobra.Command {
 	return a.deadAction(group, "discard", "Remove dead letters for good", "discarded",
-		func(ctx context.Context, client *engine.Client, queue string, ids []int64) (int64, error) {
-			return client.Discard(ctx, queue, *group, ids)
-		})
+		(*engine.Client).Discard, (*engine.Client).DiscardAll)
 }
 
 // deadAction is a command on the dead letters named by ids, or on all of them when that is asked for in so many
 // words.
 func (a *app) deadAction(
 	group *string, verb, short, done string,
-	act func(ctx context.Context, client *engine.Client, queue string, ids []int64) (int64, error),
+	some func(*engine.Client, context.Context, string, string, []int64) (int64, error),
+	every func(*engine.Client, context.Context, string, string) (int64, error),
 ) *cobra.Command {
 	var all bool
 	c := leaf(verb+" QUEUE (ID... | --all)", short, cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
@@ -91,9 +88,11 @@ func (a *app) deadAction(
 			return usagef("name the dead letters by id, or say --all for all of group %s", *group)
 		}
 		return a.with(ctx, func(client *engine.Client) error {
-			n, err := act(ctx, client, args[0], ids)
-			for more := n; err == nil && all && more > 0; n += more { // one call takes a part of very many
-				more, err = act(ctx, client, args[0], nil)
+			var n int64
+			if all {
+				n, err = every(client, ctx, args[0], *group)
+			} else {
+				n, err = some(client, ctx, args[0], *group, ids)
 			}
 			if err != nil {
 				return err

@@ -72,7 +72,7 @@ func TestABadLineEndsTheFeedWithItsNumberAfterWhatStandsBefore(t *testing.T) {
 func TestAnEnvelopeWinsOverTheFlags(t *testing.T) {
 	t.Parallel()
 	key, delay := "flag", time.Hour
-	opt := sendOptions{envelope: true, key: &key, delay: &delay}
+	opt := sendOptions{messageOptions: messageOptions{key: &key, delay: &delay}, envelope: true}
 	plain, err := parseLine([]byte(`{"payload":1}`), opt)
 	if err != nil || *plain.message.Key != "flag" || *plain.delay != time.Hour {
 		t.Errorf("without fields: %+v, %v", plain, err)

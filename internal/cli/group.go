@@ -6,40 +6,69 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/weirmq/weir/internal/engine"
 )
 
 // group is the parent of the commands on groups.
 func (a *app) group() *cobra.Command {
-	return parent("group", "Create, list, show and drop consumer groups",
-		a.groupCreate(), a.groupList(), a.groupShow(), a.groupDrop())
+	return parent("group", "Create, configure, list, show, pause, purge and drop consumer groups",
+		a.groupCreate(), a.groupConfigure(), a.groupList(), a.groupShow(),
+		a.groupPause(), a.groupResume(), a.groupPurge(), a.groupDrop())
 }
 
-func (a *app) groupCreate() *cobra.Command {
-	var ordered bool
-	var start string
+// groupFlags adds the flags of what create and configure can set; the function it returns reads those that were used.
+func groupFlags(flags *pflag.FlagSet) func() engine.GroupSettings {
 	var maxAttempts int
-	var backoffMin, backoffMax time.Duration
-	c := &cobra.Command{Use: "create QUEUE GROUP", Short: "Create a consumer group", Args: usageArgs(cobra.ExactArgs(2))}
-	flags := c.Flags()
-	flags.BoolVar(&ordered, "ordered", false, "deliver messages of one key in order")
-	flags.StringVar(&start, "start", engine.DefaultStart, "where to begin: start, end or a time")
+	var backoffMin, backoffMax, patience time.Duration
 	flags.IntVar(&maxAttempts, "max-attempts", engine.DefaultMaxAttempts, "deliveries before a message is dead")
 	flags.DurationVar(&backoffMin, "backoff-min", engine.DefaultBackoffMin, "delay before the second attempt")
 	flags.DurationVar(&backoffMax, "backoff-max", engine.DefaultBackoffMax, "the longest delay between attempts")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		opt := engine.GroupOptions{
-			Ordered: ordered, Start: start, MaxAttempts: &maxAttempts, BackoffMin: &backoffMin, BackoffMax: &backoffMax,
+	flags.DurationVar(&patience, "patience", engine.DefaultPatience,
+		"ordered: how long an unfinished claim keeps others out of its lane")
+	return func() engine.GroupSettings {
+		return engine.GroupSettings{
+			MaxAttempts: given(flags.Changed("max-attempts"), &maxAttempts),
+			BackoffMin:  givenSpan(flags, "backoff-min", backoffMin),
+			BackoffMax:  givenSpan(flags, "backoff-max", backoffMax),
+			Patience:    givenSpan(flags, "patience", patience),
 		}
-		return a.with(c.Context(), func(client *engine.Client) error {
-			if err := client.CreateGroup(c.Context(), args[0], args[1], opt); err != nil {
-				return err
-			}
-			return a.sayGroup(args, "group %s of queue %s is there")
-		})
 	}
+}
+
+// givenSpan returns a pointer to a flag's duration when the flag was used.
+func givenSpan(flags *pflag.FlagSet, name string, value time.Duration) *engine.Millis {
+	return given(flags.Changed(name), (*engine.Millis)(&value))
+}
+
+func (a *app) groupCreate() *cobra.Command {
+	var opt engine.GroupOptions
+	var ordered bool
+	var start string
+	var settings func() engine.GroupSettings
+	c := a.onGroup("create", "Create a consumer group", "is there",
+		func(ctx context.Context, client *engine.Client, queue, group string) error {
+			opt.Ordered, opt.Start, opt.GroupSettings = &ordered, &start, settings()
+			return client.CreateGroup(ctx, queue, group, opt)
+		})
+	c.Flags().BoolVar(&ordered, "ordered", false, "deliver messages of one key in order")
+	c.Flags().StringVar(&start, "start", engine.DefaultStart, "where to begin: start, end or a time")
+	settings = groupFlags(c.Flags())
 	return c
+}
+
+func (a *app) groupConfigure() *cobra.Command {
+	var settings func() engine.GroupSettings
+	c := a.onGroup("configure", "Change settings of a group in use; what is not named stays", "is configured",
+		func(ctx context.Context, client *engine.Client, queue, group string) error {
+			if settings() == (engine.GroupSettings{}) {
+				return usagef("name a setting to change")
+			}
+			return client.ConfigureGroup(ctx, queue, group, settings())
+		})
+	settings = groupFlags(c.Flags())
+	return withoutDefaults(c)
 }
 
 func (a *app) groupList() *cobra.Command {
@@ -68,25 +97,15 @@ func (a *app) groupShow() *cobra.Command {
 }
 
 func groupTable(w io.Writer, list []engine.Group) {
-	columns(w, "QUEUE", "GROUP", "ORDERED", "ATTEMPTS", "BACKOFF", "UP TO", "CREATED")
+	columns(w, "QUEUE", "GROUP", "ORDERED", "ATTEMPTS", "BACKOFF", "UP TO", "PATIENCE", "PAUSED", "CREATED")
 	for _, g := range list {
-		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, g.CreatedAt)
+		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, g.Patience, g.Paused, g.CreatedAt)
 	}
 }
 
 func (a *app) groupDrop() *cobra.Command {
-	return leaf("drop QUEUE GROUP", "Remove a group; other groups keep their messages", cobra.ExactArgs(2),
-		func(ctx context.Context, args []string) error {
-			return a.with(ctx, func(client *engine.Client) error {
-				if err := client.DropGroup(ctx, args[0], args[1]); err != nil {
-					return err
-				}
-				return a.sayGroup(args, "group %s of queue %s is gone")
-			})
+	return a.onGroup("drop", "Remove a group; other groups keep their messages", "is gone",
+		func(ctx context.Context, client *engine.Client, queue, group string) error {
+			return client.DropGroup(ctx, queue, group)
 		})
-}
-
-// sayGroup names the group that the arguments QUEUE GROUP name.
-func (a *app) sayGroup(args []string, format string) error {
-	return a.say(map[string]string{"queue": args[0], "group": args[1]}, format, args[1], args[0])
 }

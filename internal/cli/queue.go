@@ -6,33 +6,64 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/weirmq/weir/internal/engine"
 )
 
 // queue is the parent of the commands on queues.
 func (a *app) queue() *cobra.Command {
-	return parent("queue", "Create, list, show and drop queues",
-		a.queueCreate(), a.queueList(), a.queueShow(), a.queueDrop())
+	return parent("queue", "Create, configure, list, show, pause, purge and drop queues",
+		a.queueCreate(), a.queueConfigure(), a.queueList(), a.queueShow(),
+		a.queuePause(), a.queueResume(), a.queuePurge(), a.queueDrop())
+}
+
+// queueFlags adds the flags of what create and configure can set; the function it returns reads those that were used.
+func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
+	var bytesMax int
+	var segment, claims int64
+	flags.IntVar(&bytesMax, "message-bytes-max", engine.DefaultMessageBytesMax, "the largest message, as stored")
+	flags.Int64Var(&segment, "segment-bytes", engine.DefaultSegmentBytes, "size at which a segment of the log is closed")
+	flags.Int64Var(&claims, "claims-bytes", engine.DefaultClaimsBytes, "size at which a table of the claim log is left")
+	return func() engine.QueueSettings {
+		return engine.QueueSettings{
+			MessageBytesMax: given(flags.Changed("message-bytes-max"), &bytesMax),
+			SegmentBytes:    given(flags.Changed("segment-bytes"), &segment),
+			ClaimsBytes:     given(flags.Changed("claims-bytes"), &claims),
+		}
+	}
 }
 
 func (a *app) queueCreate() *cobra.Command {
-	var lanes, bytesMax int
-	c := &cobra.Command{
-		Use: "create QUEUE", Short: "Create a queue with the group default", Args: usageArgs(cobra.ExactArgs(1)),
-	}
-	flags := c.Flags()
-	flags.IntVar(&lanes, "lanes", engine.DefaultLanes, "how many lanes; 1 gives a total order")
-	flags.IntVar(&bytesMax, "message-bytes-max", engine.DefaultMessageBytesMax, "the largest message, as stored")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		opt := engine.QueueOptions{Lanes: &lanes, MessageBytesMax: &bytesMax}
-		return a.with(c.Context(), func(client *engine.Client) error {
-			if err := client.CreateQueue(c.Context(), args[0], opt); err != nil {
-				return err
-			}
-			return a.say(map[string]string{"queue": args[0]}, "queue %s is there", args[0])
+	var opt engine.QueueOptions
+	var lanes int
+	var settings func() engine.QueueSettings
+	c := a.onQueue("create", "Create a queue with the group default", "is there",
+		func(ctx context.Context, client *engine.Client, queue string) error {
+			opt.Lanes, opt.QueueSettings = &lanes, settings()
+			return client.CreateQueue(ctx, queue, opt)
 		})
-	}
+	c.Flags().IntVar(&lanes, "lanes", engine.DefaultLanes, "how many lanes; 1 gives a total order")
+	settings = queueFlags(c.Flags())
+	return c
+}
+
+func (a *app) queueConfigure() *cobra.Command {
+	var settings func() engine.QueueSettings
+	c := a.onQueue("configure", "Change settings of a queue in use; what is not named stays", "is configured",
+		func(ctx context.Context, client *engine.Client, queue string) error {
+			if settings() == (engine.QueueSettings{}) {
+				return usagef("name a setting to change")
+			}
+			return client.ConfigureQueue(ctx, queue, settings())
+		})
+	settings = queueFlags(c.Flags())
+	return withoutDefaults(c)
+}
+
+// withoutDefaults keeps the help of a command that changes settings from showing what a new thing would get.
+func withoutDefaults(c *cobra.Command) *cobra.Command {
+	c.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" })
 	return c
 }
 
@@ -43,14 +74,16 @@ func (a *app) queueList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.emit(list, func(w io.Writer) {
-				columns(w, "QUEUE", "LANES", "CREATED")
-				for _, q := range list {
-					columns(w, q.Name, q.Lanes, q.CreatedAt)
-				}
-			})
+			return a.emit(list, func(w io.Writer) { queueTable(w, list) })
 		})
 	})
+}
+
+func queueTable(w io.Writer, list []engine.Queue) {
+	columns(w, "QUEUE", "LANES", "MESSAGE MAX", "SEGMENT", "CLAIMS", "PAUSED", "CREATED")
+	for _, q := range list {
+		columns(w, q.Name, q.Lanes, q.MessageBytesMax, q.SegmentBytes, q.ClaimsBytes, q.Paused, q.CreatedAt)
+	}
 }
 
 // queueView is a queue with what its groups have before them.
@@ -71,8 +104,7 @@ func (a *app) queueShow() *cobra.Command {
 				return err
 			}
 			return a.emit(queueView{Queue: q, Groups: groups}, func(w io.Writer) {
-				columns(w, "QUEUE", "LANES", "CREATED")
-				columns(w, q.Name, q.Lanes, q.CreatedAt)
+				queueTable(w, []engine.Queue{q})
 				fmt.Fprintln(w)
 				groupStats(w, groups)
 			})
@@ -83,24 +115,17 @@ func (a *app) queueShow() *cobra.Command {
 
 // groupStats writes the table of `queue show` and `status`.
 func groupStats(w io.Writer, groups []engine.GroupStats) {
-	columns(w, "QUEUE", "GROUP", "WAITING", "CLAIMED", "DELAYED", "DEAD", "OLDEST", "SEGMENTS", "BYTES")
+	columns(w, "QUEUE", "GROUP", "WAITING", "CLAIMED", "DELAYED", "PARKED", "DEAD", "OLDEST", "SEGMENTS", "BYTES")
 	for _, g := range groups {
 		oldest := "-"
 		if g.OldestAge > 0 {
 			oldest = fmt.Sprintf("%.1fs", g.OldestAge)
 		}
-		columns(w, g.Queue, g.Group, g.Waiting, g.Claimed, g.Delayed, g.Dead, oldest, g.Segments, g.Bytes)
+		columns(w, g.Queue, g.Group, g.Waiting, g.Claimed, g.Delayed, g.Parked, g.Dead, oldest, g.Segments, g.Bytes)
 	}
 }
 
 func (a *app) queueDrop() *cobra.Command {
-	return leaf("drop QUEUE", "Remove a queue with all its messages", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) error {
-			return a.with(ctx, func(client *engine.Client) error {
-				if err := client.DropQueue(ctx, args[0]); err != nil {
-					return err
-				}
-				return a.say(map[string]string{"queue": args[0]}, "queue %s is gone", args[0])
-			})
-		})
+	return a.onQueue("drop", "Remove a queue with all its messages", "is gone",
+		func(ctx context.Context, client *engine.Client, queue string) error { return client.DropQueue(ctx, queue) })
 }

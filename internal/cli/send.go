@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/weirmq/weir/internal/engine"
 )
@@ -21,12 +22,40 @@ payload, or with --envelope an object {"payload": ..., "key": "...", "headers": 
 Lines are sent in batches as they come, each batch all or none. At a line that cannot be a message the command stops:
 what stands before it is sent, nothing after it, and the error says so; with --atomic nothing is sent at all.`
 
+// messageOptions are the flags that say what goes with a payload.
+type messageOptions struct {
+	key     *string
+	headers json.RawMessage
+	delay   *time.Duration
+	text    bool
+}
+
+// messageFlags adds these flags; the function it returns reads them.
+func messageFlags(flags *pflag.FlagSet) func() (messageOptions, error) {
+	var opt messageOptions
+	var key, headers string
+	var delay time.Duration
+	flags.StringVar(&key, "key", "", "key: messages with one key stay in order in an ordered group")
+	flags.StringVar(&headers, "headers", "", "headers, a JSON object")
+	flags.DurationVar(&delay, "delay", 0, "deliver no earlier than this from now")
+	flags.BoolVar(&opt.text, "text", false, "the payload is plain text: send it as a JSON string")
+	return func() (messageOptions, error) {
+		opt.key = given(flags.Changed("key"), &key)
+		opt.delay = given(flags.Changed("delay"), &delay)
+		if flags.Changed("headers") {
+			if opt.headers = json.RawMessage(headers); !json.Valid(opt.headers) {
+				err := fmt.Errorf("--headers is not JSON: %s", headers)
+				return opt, &usageError{err: err, hint: `Such as --headers '{"trace":"abc"}'.`}
+			}
+		}
+		return opt, nil
+	}
+}
+
 // sendOptions are the flags of send.
 type sendOptions struct {
-	key      *string
-	headers  json.RawMessage
-	delay    *time.Duration
-	text     bool
+	messageOptions
+
 	envelope bool
 	atomic   bool
 	quiet    bool
@@ -35,8 +64,6 @@ type sendOptions struct {
 // send sends one message from an argument or many from standard input.
 func (a *app) send() *cobra.Command {
 	var opt sendOptions
-	var key, headers string
-	var delay time.Duration
 	c := &cobra.Command{
 		Use: "send QUEUE [PAYLOAD]", Short: "Send a message, or every line of standard input", Long: sendHelp,
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
@@ -45,21 +72,13 @@ func (a *app) send() *cobra.Command {
   weir send orders < messages.ndjson`,
 	}
 	flags := c.Flags()
-	flags.StringVar(&key, "key", "", "key: messages with one key stay in order in an ordered group")
-	flags.StringVar(&headers, "headers", "", "headers, a JSON object")
-	flags.DurationVar(&delay, "delay", 0, "deliver no earlier than this from now")
-	flags.BoolVar(&opt.text, "text", false, "the payload is plain text: send it as a JSON string")
+	options := messageFlags(flags)
 	flags.BoolVar(&opt.envelope, "envelope", false, `every line is {"payload", "key", "headers", "delay_ms"}`)
 	flags.BoolVar(&opt.atomic, "atomic", false, "send all lines in one transaction, or none")
 	flags.BoolVarP(&opt.quiet, "quiet", "q", false, "do not print the ids")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		opt.key = given(flags.Changed("key"), &key)
-		opt.delay = given(flags.Changed("delay"), &delay)
-		if flags.Changed("headers") {
-			if opt.headers = json.RawMessage(headers); !json.Valid(opt.headers) {
-				err := fmt.Errorf("--headers is not JSON: %s", headers)
-				return &usageError{err: err, hint: `Such as --headers '{"trace":"abc"}'.`}
-			}
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if opt.messageOptions, err = options(); err != nil {
+			return err
 		}
 		return a.runSend(c.Context(), args, opt)
 	}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestWhatIsNotAskedForIsWhatTheSQLFunctionsDo(t *testing.T) {
 		fromGo := get[engine.Group](t)(client.Group(ctx, "go", "g"))
 		fromSQL := get[engine.Group](t)(client.Group(ctx, "sql", "g"))
 		fromSQL.Queue, fromSQL.CreatedAt = fromGo.Queue, fromGo.CreatedAt
-		if fromGo != fromSQL || !(engine.GroupOptions{}).Fits(fromSQL) {
+		if fromGo != fromSQL {
 			t.Errorf("groups differ: %+v, %+v", fromGo, fromSQL)
 		}
 	})
@@ -46,16 +47,28 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	db := pgtest.New(t, pgtest.Options{})
 	client := open(t, db)
 	ctx := t.Context()
-	queue := engine.QueueOptions{Lanes: ptr(3), MessageBytesMax: ptr(5000)}
-	group := engine.GroupOptions{
-		Start: "end", MaxAttempts: ptr(7), BackoffMin: ptr(1500 * time.Millisecond), BackoffMax: ptr(36 * time.Hour),
+	must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{Lanes: ptr(3), QueueSettings: engine.QueueSettings{
+		MessageBytesMax: ptr(5000), SegmentBytes: ptr(int64(70_000)), ClaimsBytes: ptr(int64(80_000)),
+	}}))
+	must(t, client.CreateGroup(ctx, "q", "g", engine.GroupOptions{
+		Ordered: ptr(true), Start: ptr("end"), GroupSettings: engine.GroupSettings{
+			MaxAttempts: ptr(7), BackoffMin: millis(1500 * time.Millisecond), BackoffMax: millis(36 * time.Hour),
+			Patience: millis(20 * time.Minute),
+		},
+	}))
+	q := get[engine.Queue](t)(client.Queue(ctx, "q"))
+	wantQueue := engine.Queue{
+		Name: "q", Lanes: 3, MessageBytesMax: 5000, SegmentBytes: 70_000, ClaimsBytes: 80_000, CreatedAt: q.CreatedAt,
 	}
-	must(t, client.CreateQueue(ctx, "q", queue))
-	must(t, client.CreateGroup(ctx, "q", "g", group))
-	if q := get[engine.Queue](t)(client.Queue(ctx, "q")); !queue.Fits(q) || q.CreatedAt.IsZero() {
+	if q != wantQueue || q.CreatedAt.IsZero() {
 		t.Errorf("queue %+v", q)
 	}
-	if g := get[engine.Group](t)(client.Group(ctx, "q", "g")); !group.Fits(g) || g.CreatedAt.IsZero() {
+	g := get[engine.Group](t)(client.Group(ctx, "q", "g"))
+	wantGroup := engine.Group{
+		Queue: "q", Name: "g", Ordered: true, MaxAttempts: 7, BackoffMin: *millis(1500 * time.Millisecond),
+		BackoffMax: *millis(36 * time.Hour), Patience: *millis(20 * time.Minute), CreatedAt: g.CreatedAt,
+	}
+	if g != wantGroup || g.CreatedAt.IsZero() {
 		t.Errorf("group %+v", g)
 	}
 	must(t, client.DropGroup(ctx, "q", "g"))
@@ -65,6 +78,136 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	must(t, client.DropQueue(ctx, "q"))
 	if _, err := client.Queue(ctx, "q"); engine.Code(err) != engine.CodeQueueNotFound {
 		t.Errorf("a dropped queue: %v", err)
+	}
+}
+
+func TestConfiguringChangesWhatIsNamedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	db, client := newQueue(t, 0)
+	ctx := t.Context()
+	q, g := get[engine.Queue](t)(client.Queue(ctx, "q")), get[engine.Group](t)(client.Group(ctx, "q", "default"))
+	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{MessageBytesMax: ptr(2000)}))
+	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{SegmentBytes: ptr(int64(100_000))}))
+	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{MaxAttempts: ptr(2)}))
+	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{Patience: millis(time.Minute)}))
+	q.MessageBytesMax, q.SegmentBytes, g.MaxAttempts, g.Patience = 2000, 100_000, 2, *millis(time.Minute)
+	if got := get[engine.Queue](t)(client.Queue(ctx, "q")); got != q {
+		t.Errorf("queue %+v, want %+v", got, q)
+	}
+	if got := get[engine.Group](t)(client.Group(ctx, "q", "default")); got != g {
+		t.Errorf("group %+v, want %+v", got, g)
+	}
+	if err := client.ConfigureQueue(ctx, "q", engine.QueueSettings{MessageBytesMax: ptr(1)}); engine.Code(err) !=
+		engine.CodeInvalidArgument {
+		t.Errorf("a limit of one byte: %v", err)
+	}
+	if n := pgtest.QueryAll[int](t, db, "select message_bytes_max from weir.list_queues()"); n[0] != 2000 {
+		t.Errorf("a refused change was made: %v", n)
+	}
+}
+
+func TestAPausedQueueOrGroupDeliversNothingUntilItIsResumed(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	for _, group := range []string{"", "default"} {
+		must(t, client.Pause(ctx, "q", group))
+		g := get[engine.Group](t)(client.Group(ctx, "q", "default"))
+		if list := receiveAll(t, client, "q"); len(list) != 0 || !g.Paused {
+			t.Errorf("pause %q: %v, %+v", group, list, g)
+		}
+		if q := get[engine.Queue](t)(client.Queue(ctx, "q")); q.Paused != (group == "") {
+			t.Errorf("pause %q: queue %+v", group, q)
+		}
+		must(t, client.Resume(ctx, "q", group))
+	}
+	if list := receiveAll(t, client, "q"); len(list) != 1 {
+		t.Errorf("after the pause: %v", list)
+	}
+}
+
+func TestPurgeDropsOneGroupsMessagesOrAll(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	must(t, client.CreateGroup(ctx, "q", "other", engine.GroupOptions{}))
+	get[[]int64](t)(client.SendBatch(ctx, "q", []engine.Outgoing{
+		{Payload: json.RawMessage("1")}, {Payload: json.RawMessage("2")},
+	}, nil))
+	if n := get[int64](t)(client.Purge(ctx, "q", "other")); n != 2 {
+		t.Errorf("one group: purged %d", n)
+	}
+	if n := get[int64](t)(client.Purge(ctx, "q", "")); n != 2 {
+		t.Errorf("all groups: purged %d", n)
+	}
+	if list := receiveAll(t, client, "q"); len(list) != 0 {
+		t.Errorf("after the purge: %v", list)
+	}
+}
+
+func TestARightIsThereFromItsGrantToItsRevoke(t *testing.T) {
+	t.Parallel()
+	db, client := newQueue(t, 0)
+	ctx := t.Context()
+	role := db.Role(t)
+	theirs := get[*engine.Client](t)(engine.Open(ctx, db.Server.SocketDSN(role, db.Name), engine.Options{}))
+	t.Cleanup(theirs.Close)
+	for right, try := range map[engine.Right]func() error{
+		engine.Produce: func() error {
+			_, err := theirs.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil)
+			return err
+		},
+		engine.Consume: func() error { _, err := theirs.Receive(ctx, "q", "default", 1, time.Minute); return err },
+		engine.Admin:   func() error { return theirs.Pause(ctx, "q", "none at all") },
+	} {
+		if err := try(); engine.Code(err) != "42501" {
+			t.Errorf("%s before the grant: %v", right, err)
+		}
+		must(t, client.Grant(ctx, right, "q", role))
+		if err := try(); engine.Code(err) == "42501" {
+			t.Errorf("%s after the grant: %v", right, err)
+		}
+		must(t, client.Revoke(ctx, right, "q", role))
+		if err := try(); engine.Code(err) != "42501" {
+			t.Errorf("%s after the revoke: %v", right, err)
+		}
+	}
+	for _, err := range []error{client.Grant(ctx, "own", "q", role), client.Revoke(ctx, "", "q", role)} {
+		if engine.Code(err) != engine.CodeInvalidArgument {
+			t.Errorf("an unknown right: %v", err)
+		}
+	}
+}
+
+func TestATopicLeadsToTheQueuesThatAreBoundToIt(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	must(t, client.CreateQueue(ctx, "all", engine.QueueOptions{}))
+	must(t, client.Bind(ctx, "order.*", "q"))
+	must(t, client.Bind(ctx, "#", "all"))
+	if list := get[[]engine.Binding](t)(client.ListBindings(ctx)); len(list) != 2 || list[1].Pattern != "order.*" ||
+		list[1].Queue != "q" || list[1].CreatedAt.IsZero() {
+		t.Errorf("bindings %+v", list)
+	}
+	if queues := get[[]string](t)(client.Route(ctx, "order.paid")); !slices.Equal(queues, []string{"all", "q"}) {
+		t.Errorf("order.paid leads to %v", queues)
+	}
+	m := engine.Outgoing{Payload: json.RawMessage(`{"n": 1}`), Key: ptr("k"), Headers: json.RawMessage(`{"h": 2}`)}
+	sent := get[[]engine.Published](t)(client.Publish(ctx, "order.paid", m, nil))
+	if len(sent) != 2 || sent[1].Queue != "q" {
+		t.Fatalf("published %+v", sent)
+	}
+	if list := receiveAll(t, client, "q"); len(list) != 1 || list[0].ID != sent[1].ID || *list[0].Key != "k" ||
+		string(list[0].Headers) != `{"h": 2}` {
+		t.Errorf("received %+v", list)
+	}
+	if !get[bool](t)(client.Unbind(ctx, "#", "all")) || get[bool](t)(client.Unbind(ctx, "#", "all")) {
+		t.Error("a binding is removed once")
+	}
+	if sent := get[[]engine.Published](t)(client.Publish(ctx, "user.new", m, nil)); len(sent) != 0 {
+		t.Errorf("published %+v", sent)
 	}
 }
 

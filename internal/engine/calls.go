@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -54,7 +55,10 @@ func (m Millis) MarshalJSON() ([]byte, error) {
 func (m *Millis) UnmarshalJSON(text []byte) error {
 	var n int64
 	if err := json.Unmarshal(text, &n); err != nil {
-		return fmt.Errorf("read milliseconds: %w", err)
+		return fmt.Errorf("%s is not a whole number of milliseconds", text)
+	}
+	if limit := int64(math.MaxInt64 / time.Millisecond); n > limit || n < -limit {
+		return fmt.Errorf("%d milliseconds are more than any clock counts", n)
 	}
 	*m = Millis(time.Duration(n) * time.Millisecond)
 	return nil
@@ -74,13 +78,9 @@ func (m *Millis) ScanInterval(v pgtype.Interval) error {
 	return nil
 }
 
-// nullableID is an id that is 0 where SQL has null.
-type nullableID int64
-
-// ScanInt64 reads a bigint.
-func (n *nullableID) ScanInt64(v pgtype.Int8) error {
-	*n = nullableID(v.Int64)
-	return nil
+// IntervalValue gives the duration to SQL.
+func (m Millis) IntervalValue() (pgtype.Interval, error) {
+	return pgtype.Interval{Microseconds: time.Duration(m).Microseconds(), Valid: true}, nil
 }
 
 // utc is a time that does not depend on the zone of this machine.

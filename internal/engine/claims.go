@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -15,6 +16,17 @@ const (
 // Ack finishes the messages of a claim, all of them when ids is nil, and returns how many it finished.
 func (c *Client) Ack(ctx context.Context, queue string, claim int64, ids []int64) (int, error) {
 	return one[int](ctx, c, "ack messages", sqlAck, queue, claim, ids)
+}
+
+// AckUnfinished is Ack for work that must not be done twice: when the messages were finished before, it is an error.
+func (c *Client) AckUnfinished(ctx context.Context, queue string, claim int64, ids []int64) (int, error) {
+	n, err := c.Ack(ctx, queue, claim, ids)
+	if err == nil && n == 0 {
+		return 0, newError(CodeAlreadyFinished,
+			fmt.Sprintf("claim %d of queue %q was finished before", claim, queue),
+			"When this is a repetition, the first request was carried out: nothing is left to do.")
+	}
+	return n, err
 }
 
 // Nack gives messages of a claim back for another attempt after delay, or after the group's backoff when it is nil.

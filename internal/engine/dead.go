@@ -19,14 +19,47 @@ func (c *Client) DeadLetters(ctx context.Context, queue, group string, n int, af
 	}, queue, group, n, after)
 }
 
-// Redrive sends dead letters back to their own group, all of them when ids is nil, and returns how many.
+// takeMax is how many dead letters one call of redrive or discard takes at most.
+const takeMax = 10_000
+
+// Redrive sends these dead letters back to their own group and returns how many.
 func (c *Client) Redrive(ctx context.Context, queue, group string, ids []int64) (int64, error) {
-	return one[int64](ctx, c, "redrive dead letters", sqlRedrive, queue, group, ids)
+	return c.take(ctx, "redrive dead letters", sqlRedrive, queue, group, ids)
 }
 
-// Discard removes dead letters for good, all of them when ids is nil, and returns how many.
+// Discard removes these dead letters for good and returns how many.
 func (c *Client) Discard(ctx context.Context, queue, group string, ids []int64) (int64, error) {
-	return one[int64](ctx, c, "discard dead letters", sqlDiscard, queue, group, ids)
+	return c.take(ctx, "discard dead letters", sqlDiscard, queue, group, ids)
+}
+
+// take is one call. Nil ids would mean all of them in SQL; here that has a method of its own.
+func (c *Client) take(ctx context.Context, doing, sql, queue, group string, ids []int64) (int64, error) {
+	if ids == nil {
+		ids = []int64{}
+	}
+	return one[int64](ctx, c, doing, sql, queue, group, ids)
+}
+
+// RedriveAll sends all dead letters of a group back to it, in as many calls as it takes, and returns how many.
+func (c *Client) RedriveAll(ctx context.Context, queue, group string) (int64, error) {
+	return c.takeAll(ctx, "redrive dead letters", sqlRedrive, queue, group)
+}
+
+// DiscardAll removes all dead letters of a group for good, in as many calls as it takes, and returns how many.
+func (c *Client) DiscardAll(ctx context.Context, queue, group string) (int64, error) {
+	return c.takeAll(ctx, "discard dead letters", sqlDiscard, queue, group)
+}
+
+// takeAll ends with the first call that does not fill up: what dies again meanwhile is not taken for ever.
+func (c *Client) takeAll(ctx context.Context, doing, sql, queue, group string) (int64, error) {
+	var all int64
+	for {
+		n, err := one[int64](ctx, c, doing, sql, queue, group, nil)
+		all += n
+		if err != nil || n < takeMax {
+			return all, err
+		}
+	}
 }
 
 // DeadLetter returns one dead letter.

@@ -40,6 +40,8 @@ const (
 	CodeDeadLetterNotFound = "WR017"
 	// CodeUpgradeBlocked: An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed.
 	CodeUpgradeBlocked = "WR021"
+	// CodeAlreadyFinished: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
+	CodeAlreadyFinished = "WR040"
 )
 
 // codeInfo is what errors.csv says about a SQLSTATE.
@@ -74,4 +76,5 @@ var codeInfos = map[string]codeInfo{
 	CodeEngineCorrupt:      {Name: "engine_corrupt", Status: 500, Retryable: false},
 	CodeDeadLetterNotFound: {Name: "dead_letter_not_found", Status: 404, Retryable: false},
 	CodeUpgradeBlocked:     {Name: "upgrade_blocked", Status: 503, Retryable: true},
+	CodeAlreadyFinished:    {Name: "already_finished", Status: 409, Retryable: false},
 }

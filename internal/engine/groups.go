@@ -14,42 +14,49 @@ type Group struct {
 	MaxAttempts int       `json:"max_attempts"`
 	BackoffMin  Millis    `json:"backoff_min_ms"`
 	BackoffMax  Millis    `json:"backoff_max_ms"`
+	Patience    Millis    `json:"patience_ms"`
+	Paused      bool      `json:"paused" doc:"Whether the group is paused, by itself or with its queue."`
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// GroupOptions are what CreateGroup may be told; nil and "" mean what the engine does unless told.
-type GroupOptions struct {
-	Ordered     bool
-	Start       string
-	MaxAttempts *int
-	BackoffMin  *time.Duration
-	BackoffMax  *time.Duration
+// GroupSettings are what a group is told when it is made or later. Nil says nothing: a new group gets what the engine
+// does unless told, and one that is there keeps what it has.
+type GroupSettings struct {
+	MaxAttempts *int    `json:"max_attempts,omitempty" doc:"Deliveries before a message is dead; 5 in a new group."`
+	BackoffMin  *Millis `json:"backoff_min_ms,omitempty" doc:"Delay before the second attempt; 1000 in a new group."`
+	BackoffMax  *Millis `json:"backoff_max_ms,omitempty" doc:"The longest delay; 600000 in a new group."`
+	Patience    *Millis `json:"patience_ms,omitempty" doc:"How long a claim keeps a lane of an ordered group."`
 }
 
-// Fits reports whether a group is what the options ask for. Where it began to read is not part of what it is.
-func (o GroupOptions) Fits(g Group) bool {
-	return g.Ordered == o.Ordered && g.MaxAttempts == orDefault(o.MaxAttempts, DefaultMaxAttempts) &&
-		time.Duration(g.BackoffMin) == orDefault(o.BackoffMin, DefaultBackoffMin) &&
-		time.Duration(g.BackoffMax) == orDefault(o.BackoffMax, DefaultBackoffMax)
+// GroupOptions are what CreateGroup may be told.
+type GroupOptions struct {
+	Ordered *bool   `json:"ordered,omitempty" doc:"Deliver messages of one key in order; false unless given."`
+	Start   *string `json:"start,omitempty" doc:"start, end or a time; start unless given."`
+	GroupSettings
 }
 
 const (
 	sqlCreateGroup = `select weir.create_group($1, $2, ordered => $3, start => $4, max_attempts => $5,
-		backoff_min => $6, backoff_max => $7)`
+		backoff_min => $6, backoff_max => $7, patience => $8)`
+	sqlConfigureGroup = `select weir.configure_group($1, $2, max_attempts => $3, backoff_min => $4,
+		backoff_max => $5, patience => $6)`
 	sqlDropGroup  = `select weir.drop_group($1, $2)`
-	sqlListGroups = `select $1::text, group_name, ordered, max_attempts, backoff_min, backoff_max, created_at
-		from weir.list_groups($1) order by group_name`
+	sqlListGroups = `select $1::text, group_name, ordered, max_attempts, backoff_min, backoff_max, patience, paused,
+		created_at from weir.list_groups($1) order by group_name`
 )
 
 // CreateGroup makes a consumer group of a queue.
 func (c *Client) CreateGroup(ctx context.Context, queue, group string, opt GroupOptions) error {
-	start := opt.Start
-	if start == "" {
-		start = DefaultStart
-	}
-	return c.exec(ctx, "create group", sqlCreateGroup, queue, group, opt.Ordered, start,
-		orDefault(opt.MaxAttempts, DefaultMaxAttempts), orDefault(opt.BackoffMin, DefaultBackoffMin),
-		orDefault(opt.BackoffMax, DefaultBackoffMax))
+	return c.exec(ctx, "create group", sqlCreateGroup, queue, group,
+		orDefault(opt.Ordered, false), orDefault(opt.Start, DefaultStart),
+		orDefault(opt.MaxAttempts, DefaultMaxAttempts), orDefault(opt.BackoffMin, Millis(DefaultBackoffMin)),
+		orDefault(opt.BackoffMax, Millis(DefaultBackoffMax)), orDefault(opt.Patience, Millis(DefaultPatience)))
+}
+
+// ConfigureGroup changes settings of a group that is in use.
+func (c *Client) ConfigureGroup(ctx context.Context, queue, group string, s GroupSettings) error {
+	return c.exec(ctx, "configure group", sqlConfigureGroup, queue, group,
+		s.MaxAttempts, s.BackoffMin, s.BackoffMax, s.Patience)
 }
 
 // DropGroup removes a group with its claims, retries and dead letters; the queue's messages stay for other groups.
@@ -60,7 +67,10 @@ func (c *Client) DropGroup(ctx context.Context, queue, group string) error {
 // ListGroups returns the groups of a queue by name.
 func (c *Client) ListGroups(ctx context.Context, queue string) ([]Group, error) {
 	return collect(ctx, c, "list groups", sqlListGroups, func(g *Group) []any {
-		return []any{&g.Queue, &g.Name, &g.Ordered, &g.MaxAttempts, &g.BackoffMin, &g.BackoffMax, (*utc)(&g.CreatedAt)}
+		return []any{
+			&g.Queue, &g.Name, &g.Ordered, &g.MaxAttempts, &g.BackoffMin, &g.BackoffMax, &g.Patience, &g.Paused,
+			(*utc)(&g.CreatedAt),
+		}
 	}, queue)
 }
 

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/migrate"
@@ -51,3 +52,5 @@ func get[T any](t *testing.T) func(T, error) T {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+func millis(d time.Duration) *engine.Millis { return ptr(engine.Millis(d)) }

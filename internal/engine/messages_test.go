@@ -159,8 +159,8 @@ func TestPeekClaimsNothingAndPopFinishes(t *testing.T) {
 	ctx := t.Context()
 	id := get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
 	for range 2 {
-		list := get[[]engine.Message](t)(client.Peek(ctx, "q", "default", 5))
-		if len(list) != 1 || list[0].ID != id || list[0].ClaimID != 0 || list[0].Attempt != 0 {
+		list := get[[]engine.Peeked](t)(client.Peek(ctx, "q", "default", 5))
+		if len(list) != 1 || list[0].ID != id || list[0].Attempt != 0 {
 			t.Fatalf("peek: %+v", list)
 		}
 	}
@@ -201,7 +201,12 @@ func TestDeadLettersAreListedInPagesSentBackAndDiscarded(t *testing.T) {
 	if n := get[int64](t)(client.Redrive(ctx, "q", "default", ids[:1])); n != 1 {
 		t.Errorf("sent back %d", n)
 	}
-	if n := get[int64](t)(client.Discard(ctx, "q", "default", nil)); n != 2 {
+	for _, ids := range [][]int64{nil, {}} {
+		if n := get[int64](t)(client.Discard(ctx, "q", "default", ids)); n != 0 {
+			t.Errorf("asked to discard none, discarded %d", n)
+		}
+	}
+	if n := get[int64](t)(client.DiscardAll(ctx, "q", "default")); n != 2 {
 		t.Errorf("discarded %d", n)
 	}
 	if list := receiveAll(t, client, "q"); len(list) != 1 || list[0].ID != ids[0] {
@@ -230,4 +235,39 @@ func TestUpkeepComesToAnEnd(t *testing.T) {
 		}
 	}
 	t.Error("a thousand rounds of upkeep, and still something to do")
+}
+
+func TestMoreDeadLettersThanOneCallTakesAreAllSentBack(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	const many = 10_001
+	batch := slices.Repeat([]engine.Outgoing{{Payload: json.RawMessage("1")}}, many)
+	get[[]int64](t)(client.SendBatch(ctx, "q", batch, nil))
+	rejected := 0
+	for i, list := 0, receiveAll(t, client, "q"); i < len(list); i++ {
+		if i == 0 || list[i].ClaimID != list[i-1].ClaimID {
+			rejected += get[int](t)(client.Reject(ctx, "q", list[i].ClaimID, nil, nil))
+		}
+	}
+	if rejected != many {
+		t.Fatalf("rejected %d", rejected)
+	}
+	if n := get[int64](t)(client.RedriveAll(ctx, "q", "default")); n != many {
+		t.Errorf("sent back %d of %d", n, many)
+	}
+}
+
+func TestWorkThatWasFinishedBeforeIsNotDoneAgain(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	claim := receiveAll(t, client, "q")[0].ClaimID
+	if n := get[int](t)(client.AckUnfinished(ctx, "q", claim, nil)); n != 1 {
+		t.Errorf("finished %d", n)
+	}
+	if _, err := client.AckUnfinished(ctx, "q", claim, nil); engine.Code(err) != engine.CodeAlreadyFinished {
+		t.Errorf("the second time: %v", err)
+	}
 }

@@ -11,31 +11,46 @@ type Queue struct {
 	Name            string    `json:"queue"`
 	Lanes           int       `json:"lanes"`
 	MessageBytesMax int       `json:"message_bytes_max" doc:"The largest message, payload and headers, as stored."`
+	SegmentBytes    int64     `json:"segment_bytes" doc:"Size at which a segment of the log is closed."`
+	ClaimsBytes     int64     `json:"claims_bytes" doc:"Size at which a table of the claim log is left."`
+	Paused          bool      `json:"paused" doc:"Whether the whole queue is paused."`
 	CreatedAt       time.Time `json:"created_at"`
 }
 
-// QueueOptions are what CreateQueue may be told; nil means what the engine does unless told.
-type QueueOptions struct {
-	Lanes           *int
-	MessageBytesMax *int
+// QueueSettings are what a queue is told when it is made or later. Nil says nothing: a new queue gets what the engine
+// does unless told, and one that is there keeps what it has.
+type QueueSettings struct {
+	MessageBytesMax *int   `json:"message_bytes_max,omitempty" doc:"Largest message as stored; 1048576 in a new queue."`
+	SegmentBytes    *int64 `json:"segment_bytes,omitempty" doc:"Size that closes a log segment; 67108864 in a new queue."`
+	ClaimsBytes     *int64 `json:"claims_bytes,omitempty" doc:"Size of a claim log table; 16777216 in a new queue."`
 }
 
-// Fits reports whether a queue is what the options ask for.
-func (o QueueOptions) Fits(q Queue) bool {
-	return (o.Lanes == nil || *o.Lanes == q.Lanes) &&
-		(o.MessageBytesMax == nil || *o.MessageBytesMax == q.MessageBytesMax)
+// QueueOptions are what CreateQueue may be told.
+type QueueOptions struct {
+	Lanes *int `json:"lanes,omitempty" doc:"How many lanes; 16 unless given, 1 for a total order."`
+	QueueSettings
 }
 
 const (
-	sqlCreateQueue = `select weir.create_queue($1, lanes => $2, message_bytes_max => $3)`
-	sqlDropQueue   = `select weir.drop_queue($1)`
-	sqlListQueues  = `select queue_name, lanes, message_bytes_max, created_at from weir.list_queues() order by queue_name`
+	sqlCreateQueue = `select weir.create_queue($1, lanes => $2, message_bytes_max => $3, segment_bytes => $4,
+		claims_bytes => $5)`
+	sqlConfigureQueue = `select weir.configure_queue($1, message_bytes_max => $2, segment_bytes => $3,
+		claims_bytes => $4)`
+	sqlDropQueue  = `select weir.drop_queue($1)`
+	sqlListQueues = `select queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, paused, created_at
+		from weir.list_queues() order by queue_name`
 )
 
 // CreateQueue makes a queue, and in it the group `default`.
 func (c *Client) CreateQueue(ctx context.Context, queue string, opt QueueOptions) error {
 	return c.exec(ctx, "create queue", sqlCreateQueue, queue, orDefault(opt.Lanes, DefaultLanes),
-		orDefault(opt.MessageBytesMax, DefaultMessageBytesMax))
+		orDefault(opt.MessageBytesMax, DefaultMessageBytesMax), orDefault(opt.SegmentBytes, DefaultSegmentBytes),
+		orDefault(opt.ClaimsBytes, DefaultClaimsBytes))
+}
+
+// ConfigureQueue changes settings of a queue that is in use.
+func (c *Client) ConfigureQueue(ctx context.Context, queue string, s QueueSettings) error {
+	return c.exec(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes)
 }
 
 // DropQueue removes a queue with its groups and all its messages.
@@ -46,7 +61,9 @@ func (c *Client) DropQueue(ctx context.Context, queue string) error {
 // ListQueues returns all queues by name.
 func (c *Client) ListQueues(ctx context.Context) ([]Queue, error) {
 	return collect(ctx, c, "list queues", sqlListQueues, func(q *Queue) []any {
-		return []any{&q.Name, &q.Lanes, &q.MessageBytesMax, (*utc)(&q.CreatedAt)}
+		return []any{
+			&q.Name, &q.Lanes, &q.MessageBytesMax, &q.SegmentBytes, &q.ClaimsBytes, &q.Paused, (*utc)(&q.CreatedAt),
+		}
 	})
 }
 

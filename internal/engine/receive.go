@@ -12,7 +12,7 @@ const (
 		enqueued_times from weir.receive_records($1, $2, max => $3, lease => $4)`
 	sqlPop = `select id, claim_id, attempt, key, payload, headers, enqueued_at
 		from weir.pop($1, $2, max => $3)`
-	sqlPeek = `select id, claim_id, attempt, key, payload, headers, enqueued_at
+	sqlPeek = `select id, attempt, key, payload, headers, enqueued_at
 		from weir.peek($1, $2, max => $3)`
 )
 
@@ -108,11 +108,13 @@ func (c *Client) Pop(ctx context.Context, queue, group string, n int) ([]Message
 }
 
 // Peek shows up to n messages that a receive might get, without claiming them.
-func (c *Client) Peek(ctx context.Context, queue, group string, n int) ([]Message, error) {
-	return collect(ctx, c, "peek at messages", sqlPeek, (*Message).fields, queue, group, n)
+func (c *Client) Peek(ctx context.Context, queue, group string, n int) ([]Peeked, error) {
+	return collect(ctx, c, "peek at messages", sqlPeek, func(m *Peeked) []any {
+		return []any{&m.ID, &m.Attempt, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt)}
+	}, queue, group, n)
 }
 
 // fields are the places for the columns of a weir.message.
 func (m *Message) fields() []any {
-	return []any{&m.ID, (*nullableID)(&m.ClaimID), &m.Attempt, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt)}
+	return []any{&m.ID, &m.ClaimID, &m.Attempt, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt)}
 }

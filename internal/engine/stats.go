@@ -12,16 +12,12 @@ const (
 
 // Stats returns one row a group: of one queue, or of all when queue is empty.
 func (c *Client) Stats(ctx context.Context, queue string) ([]GroupStats, error) {
-	var name *string
-	if queue != "" {
-		name = &queue
-	}
 	return collect(ctx, c, "read statistics", sqlStats, func(s *GroupStats) []any {
 		return []any{
 			&s.Queue, &s.Group, &s.Waiting, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead,
 			&s.OldestAge, &s.Lanes, &s.Segments, &s.Bytes,
 		}
-	}, name)
+	}, nonEmpty(queue))
 }
 
 // Maintain does a round of upkeep and returns the number of steps it took; 0 means that nothing is left to do.

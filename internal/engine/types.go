@@ -13,21 +13,34 @@ const (
 
 	DefaultLanes           = 16
 	DefaultMessageBytesMax = 1 << 20
+	DefaultSegmentBytes    = int64(64 << 20)
+	DefaultClaimsBytes     = int64(16 << 20)
 
 	DefaultStart       = "start"
 	DefaultMaxAttempts = 5
 	DefaultBackoffMin  = time.Second
 	DefaultBackoffMax  = 10 * time.Minute
+	DefaultPatience    = time.Second
 )
 
 // Message is one message as a consumer sees it. The JSON form is that of the HTTP API and of `weir receive`.
 type Message struct {
 	ID         int64           `json:"id" doc:"Identifies the message within its queue; rises with time."`
-	ClaimID    int64           `json:"claim_id" doc:"What ack takes; 0 when the message was only looked at."`
-	Attempt    int             `json:"attempt" doc:"1 at the first delivery; 0 when the message was only looked at."`
+	ClaimID    int64           `json:"claim_id" doc:"What ack, nack, reject and extend take."`
+	Attempt    int             `json:"attempt" doc:"1 at the first delivery."`
 	Key        *string         `json:"key" doc:"Messages with one key stay in order in an ordered group."`
 	Payload    json.RawMessage `json:"payload" doc:"Any JSON value."`
-	Headers    json.RawMessage `json:"headers" doc:"A JSON value beside the payload, or null."`
+	Headers    json.RawMessage `json:"headers" doc:"A JSON object beside the payload, or null."`
+	EnqueuedAt time.Time       `json:"enqueued_at"`
+}
+
+// Peeked is one message as somebody sees it who does not claim it.
+type Peeked struct {
+	ID         int64           `json:"id" doc:"Identifies the message within its queue; rises with time."`
+	Attempt    int             `json:"attempt" doc:"How often the group was delivered it."`
+	Key        *string         `json:"key" doc:"Messages with one key stay in order in an ordered group."`
+	Payload    json.RawMessage `json:"payload" doc:"Any JSON value."`
+	Headers    json.RawMessage `json:"headers" doc:"A JSON object beside the payload, or null."`
 	EnqueuedAt time.Time       `json:"enqueued_at"`
 }
 

@@ -123,12 +123,21 @@ func writeOperation(b *bytes.Buffer, method, route string, op operation) {
 		}
 		gives = append(gives, status)
 	}
-	function := "`" + op.Name + "`"
-	if strings.HasPrefix(op.Name, "show_") {
-		function = ""
-	}
+	function := functionOf(op.Name)
 	fmt.Fprintf(b, "| `%s %s` | %s | %s | %s | %s |\n", strings.ToUpper(method), route, inCell(op.Summary), function,
 		strings.Join(takes, "; "), strings.Join(gives, ", "))
+}
+
+// functionOf is the SQL function of an operation: that of its name, but for those on a whole and on a part of it, which
+// share one, and for those that call several or none.
+func functionOf(operation string) string {
+	switch operation {
+	case "pause_group", "resume_group", "purge_group":
+		operation = strings.TrimSuffix(operation, "_group")
+	case "show_queue", "show_group", "transaction", "events":
+		return ""
+	}
+	return "`" + operation + "`"
 }
 
 // writeSchema writes the fields of a body.

@@ -15,5 +15,7 @@ func exceptions() []Exception {
 
 // reserved returns the SQLSTATEs of errors.csv that no SQL raises, each with the reason why it is listed.
 func reserved() map[string]string {
-	return map[string]string{}
+	return map[string]string{
+		"WR040": "what a caller makes of an ack that finished nothing, where that must undo its transaction",
+	}
 }

@@ -9,13 +9,13 @@
 create or replace function weir.list_groups(queue_name text)
 returns table (
     group_name text, ordered boolean, max_attempts int, backoff_min interval, backoff_max interval,
-    created_at timestamptz, paused boolean)
+    patience interval, created_at timestamptz, paused boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
     return query execute
-        'select name, ordered, max_attempts, backoff_min, backoff_max, created_at, paused or queue_paused
+        'select name, ordered, max_attempts, backoff_min, backoff_max, patience, created_at, paused or queue_paused
          from ' || weir_internal.queue_function('groups', queue_name) || '() order by name';
 end
 $$;

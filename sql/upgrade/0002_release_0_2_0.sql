@@ -6,5 +6,6 @@ begin
     end if;
     perform weir_internal.lock_tables(array['weir_internal.queues', 'weir_internal.groups',
         'weir_internal.segments']::regclass[]);
+    drop function weir.list_groups(text); -- it shows patience, too
 end
 $$;

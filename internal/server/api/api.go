@@ -61,6 +61,7 @@ func New(client *engine.Client, opt Options) http.Handler {
 	mux := http.NewServeMux()
 	a := &api{engine: client, opt: opt, huma: humago.New(mux, config(opt.Version))}
 	a.routes()
+	a.describe()
 	return a.recovered(a.withBody(routed(mux)))
 }
 

@@ -82,7 +82,7 @@ func TestAMessageGoesTheWholeWayOfClaimsOverHTTP(t *testing.T) {
 	if len(letters) != 1 || letters[0].ID != first[2].ID || *letters[0].Reason != "no good" {
 		t.Errorf("dead letters %s", dead)
 	}
-	if text := s.want(http.StatusOK, "POST", group+"/redrive", ""); text != `{"redriven":1}` {
+	if text := s.want(http.StatusOK, "POST", group+"/redrive", `{"all":true}`); text != `{"redriven":1}` {
 		t.Errorf("redrive: %s", text)
 	}
 	if list := s.receive(); len(list) != 1 || list[0].ID != first[2].ID {
@@ -90,25 +90,130 @@ func TestAMessageGoesTheWholeWayOfClaimsOverHTTP(t *testing.T) {
 	}
 }
 
-func TestRepeatingAPutIsNoErrorUnlessItAsksForSomethingElse(t *testing.T) {
+func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
-	s.want(http.StatusOK, "PUT", "/v1/queues/q", "")
-	s.want(http.StatusOK, "PUT", "/v1/queues/q", `{"lanes":1}`)
-	s.want(http.StatusConflict, "PUT", "/v1/queues/q", `{"lanes":2}`)
+	const queue = "/v1/queues/q"
+	s.want(http.StatusOK, "PUT", queue, "")
+	text := s.want(http.StatusOK, "PUT", queue, `{"lanes":1,"message_bytes_max":2000}`)
+	if q := decode[engine.Queue](s, text); q.MessageBytesMax != 2000 {
+		t.Errorf("queue %s", text)
+	}
+	p := decode[api.Problem](s, s.want(http.StatusConflict, "PUT", queue, `{"lanes":2,"message_bytes_max":3000}`))
+	if p.SQLState != "WR002" {
+		t.Errorf("problem %+v", p)
+	}
+	text = s.want(http.StatusOK, "PATCH", queue, `{"segment_bytes":70000}`)
+	if q := decode[engine.Queue](s, text); q.SegmentBytes != 70_000 || q.MessageBytesMax != 2000 {
+		t.Errorf("queue %s", text)
+	}
 	const g = "/v1/queues/q/groups/g"
-	s.want(http.StatusCreated, "PUT", g, `{"max_attempts":3,"backoff_min_ms":10}`)
-	s.want(http.StatusOK, "PUT", g, `{"max_attempts":3,"backoff_min_ms":10}`)
-	s.want(http.StatusConflict, "PUT", g, `{"max_attempts":4}`)
-	text := s.want(http.StatusOK, "GET", g, "")
+	s.want(http.StatusCreated, "PUT", g, `{"ordered":true,"max_attempts":3,"backoff_min_ms":10}`)
+	s.want(http.StatusOK, "PUT", g, `{"max_attempts":4}`)
+	s.want(http.StatusConflict, "PUT", g, `{"ordered":false,"max_attempts":5}`)
+	text = s.want(http.StatusOK, "PATCH", g, `{"patience_ms":2000}`)
 	shown := decode[engine.Group](s, text)
-	if shown.MaxAttempts != 3 || time.Duration(shown.BackoffMin) != 10*time.Millisecond {
+	if shown.MaxAttempts != 4 || time.Duration(shown.BackoffMin) != 10*time.Millisecond || !shown.Ordered ||
+		time.Duration(shown.Patience) != 2*time.Second || text != s.want(http.StatusOK, "GET", g, "") {
 		t.Errorf("group %s", text)
 	}
 	s.want(http.StatusNoContent, "DELETE", g, "")
 	s.want(http.StatusNotFound, "GET", g, "")
-	s.want(http.StatusNoContent, "DELETE", "/v1/queues/q", "")
-	s.want(http.StatusNotFound, "GET", "/v1/queues/q", "")
+	s.want(http.StatusNotFound, "PATCH", g, `{"max_attempts":4}`)
+	s.want(http.StatusNoContent, "DELETE", queue, "")
+	s.want(http.StatusNotFound, "GET", queue, "")
+	s.want(http.StatusNotFound, "PATCH", queue, `{}`)
+}
+
+func TestPauseResumeAndPurgeOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2}]}`)
+	for _, path := range []string{"/v1/queues/q", group} {
+		if text := s.want(http.StatusOK, "POST", path+"/pause", ""); !strings.Contains(text, `"paused":true`) {
+			t.Errorf("%s: %s", path, text)
+		}
+		if list := s.receive(); len(list) != 0 {
+			t.Errorf("%s is paused: %+v", path, list)
+		}
+		if text := s.want(http.StatusOK, "POST", path+"/resume", ""); !strings.Contains(text, `"paused":false`) {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	if text := s.want(http.StatusOK, "POST", group+"/purge", ""); text != `{"purged":2}` {
+		t.Errorf("purge: %s", text)
+	}
+	if text := s.want(http.StatusOK, "POST", "/v1/queues/q/purge", ""); text != `{"purged":0}` {
+		t.Errorf("purge: %s", text)
+	}
+}
+
+func TestAPublishedMessageReachesTheQueuesOfItsTopic(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusNoContent, "PUT", "/v1/topics/order.%23/queues/q", "")
+	if text := s.want(http.StatusOK, "GET", "/v1/topics", ""); !strings.Contains(text, `"pattern":"order.#","queue":"q"`) {
+		t.Errorf("bindings %s", text)
+	}
+	if text := s.want(http.StatusOK, "GET", "/v1/topics/order.paid/route", ""); text != `{"queues":["q"]}` {
+		t.Errorf("route: %s", text)
+	}
+	text := s.want(http.StatusCreated, "POST", "/v1/topics/order.paid/messages",
+		`{"messages":[{"payload":1,"key":"k"},{"payload":2}]}`)
+	list := s.receive()
+	want := fmt.Sprintf(`{"messages":[{"sent":[{"queue":"q","id":%d}]},{"sent":[{"queue":"q","id":%d}]}]}`,
+		list[0].ID, list[1].ID)
+	if text != want || *list[0].Key != "k" {
+		t.Errorf("published %s, received %+v", text, list)
+	}
+	if text := s.want(http.StatusOK, "DELETE", "/v1/topics/order.%23/queues/q", ""); text != `{"unbound":true}` {
+		t.Errorf("unbind: %s", text)
+	}
+	text = s.want(http.StatusCreated, "POST", "/v1/topics/order.paid/messages", `{"messages":[{"payload":1}]}`)
+	if text != `{"messages":[{"sent":[]}]}` {
+		t.Errorf("published without a binding: %s", text)
+	}
+}
+
+func TestATransactionFinishesAndSendsAcrossQueuesOnceOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusCreated, "PUT", "/v1/queues/next", "")
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2}]}`)
+	list := s.receive()
+	item := func(m engine.Message) string {
+		return fmt.Sprintf(`{"queue":"q","claim_id":%d,"ids":[%d]}`, m.ClaimID, m.ID)
+	}
+	send := func(payload string) string {
+		return `"sends":[{"queue":"next","messages":[{"payload":"sent"},{"payload":` + payload + `,"delay_ms":60000}]}]`
+	}
+	next := func() engine.GroupStats {
+		stats, err := s.client.Stats(t.Context(), "next")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats[0]
+	}
+	refused := s.want(http.StatusRequestEntityTooLarge, "POST", "/v1/transaction",
+		`{"acks":[`+item(list[0])+`],`+send(`"`+strings.Repeat("x", 2<<20)+`"`)+`}`)
+	if p := decode[api.Problem](s, refused); p.SQLState != "WR008" || p.Errors[0].Location != "body.sends[0]" {
+		t.Errorf("problem %s", refused)
+	}
+	body := `{"acks":[` + item(list[0]) + `],"nacks":[` + item(list[1]) + `],` + send("2") + `}`
+	done := decode[struct {
+		Acks, Nacks []struct{ Finished int }
+		Sends       []struct{ IDs []int64 }
+	}](s, s.want(http.StatusOK, "POST", "/v1/transaction", body))
+	if done.Acks[0].Finished != 1 || done.Nacks[0].Finished != 1 || len(done.Sends[0].IDs) != 2 {
+		t.Errorf("done: %+v", done)
+	}
+	repeated := s.want(http.StatusConflict, "POST", "/v1/transaction", body)
+	if p := decode[api.Problem](s, repeated); p.SQLState != "WR040" || p.Errors[0].Location != "body.acks[0]" {
+		t.Errorf("problem %s", repeated)
+	}
+	if got := next(); got.Waiting != 1 || got.Delayed != 1 {
+		t.Errorf("sent %+v", got)
+	}
 }
 
 func TestQueuesGroupsAndCountsAreShown(t *testing.T) {
@@ -134,7 +239,7 @@ func TestQueuesGroupsAndCountsAreShown(t *testing.T) {
 	if list := decode[struct{ Messages []engine.Message }](s, text).Messages; len(list) != 1 || len(s.receive()) != 0 {
 		t.Errorf("pop: %s", text)
 	}
-	if text := s.want(http.StatusOK, "POST", group+"/discard", `{}`); text != `{"discarded":0}` {
+	if text := s.want(http.StatusOK, "POST", group+"/discard", `{"all":true}`); text != `{"discarded":0}` {
 		t.Errorf("discard: %s", text)
 	}
 }
@@ -196,6 +301,20 @@ func TestWhatTheEngineRefusesIsAProblemWithItsCodeAndHint(t *testing.T) {
 		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":"\u0000"}]}`, 400, "22P05"},
 		{"POST", group + "/ack", `{"acks":[{"claim_id":1}]}`, 404, "WR009"},
 		{"POST", group + "/redrive", `{"ids":[1]}`, 404, "WR017"},
+		{"POST", group + "/redrive", `{}`, 400, "WR006"},
+		{"POST", group + "/discard", `{"ids":[1],"all":true}`, 400, "WR006"},
+		{"PATCH", "/v1/queues/q", `{"message_bytes_max":1}`, 400, "WR006"},
+		{"PATCH", group, `{"patience_ms":-1}`, 400, "WR006"},
+		{"PUT", "/v1/queues/q/groups/new", `{"start":"yesterweek"}`, 400, "WR006"},
+		{"POST", "/v1/queues/none/pause", "", 404, "WR001"},
+		{"POST", "/v1/queues/q/groups/none/resume", "", 404, "WR003"},
+		{"POST", "/v1/queues/q/groups/none/purge", "", 404, "WR003"},
+		{"PUT", "/v1/topics/a..b/queues/q", "", 400, "WR005"},
+		{"PUT", "/v1/topics/a.b/queues/none", "", 404, "WR001"},
+		{"GET", "/v1/topics/a..b/route", "", 400, "WR005"},
+		{"POST", "/v1/topics/a.b/messages", `{"messages":[]}`, 400, "WR006"},
+		{"POST", "/v1/transaction", `{}`, 400, "WR006"},
+		{"POST", "/v1/transaction", `{"acks":[{"queue":"none","claim_id":1}]}`, 404, "WR001"},
 	} {
 		text := s.want(c.status, c.method, c.path, c.body)
 		p := decode[api.Problem](s, text)

@@ -149,22 +149,26 @@ func each[I, R any](
 	if len(items) == 0 {
 		return nil, invalid("body."+list, "the list is empty", fmt.Sprintf(`Send {%q:[{"claim_id":...}]}.`, list))
 	}
-	results := make([]R, 0, len(items))
-	all := func(tx *engine.Client) error {
-		for i, item := range items {
-			result, err := call(tx, i, item)
-			if err != nil {
-				return &itemError{list: list, index: i, err: err}
-			}
-			results = append(results, result)
-		}
-		return nil
-	}
-	var err error
 	if len(items) == 1 {
-		err = all(a.engine)
-	} else {
-		err = a.engine.InTx(ctx, all)
+		return inOrder(list, items, func(i int, item I) (R, error) { return call(a.engine, i, item) })
 	}
+	var results []R
+	err := a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
+		results, err = inOrder(list, items, func(i int, item I) (R, error) { return call(tx, i, item) })
+		return err
+	})
 	return results, err
+}
+
+// inOrder does one call for every item of a list and says which item failed.
+func inOrder[I, R any](list string, items []I, call func(int, I) (R, error)) ([]R, error) {
+	results := make([]R, 0, len(items))
+	for i, item := range items {
+		result, err := call(i, item)
+		if err != nil {
+			return nil, &itemError{list: list, index: i, err: err}
+		}
+		results = append(results, result)
+	}
+	return results, nil
 }

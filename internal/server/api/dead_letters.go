@@ -22,20 +22,25 @@ func (a *api) deadLetters(ctx context.Context, in *deadLettersInput) (*output[de
 	return reply(deadLettersOutput{DeadLetters: list}, err)
 }
 
-type idsInput struct {
+type deadInput struct {
 	GroupPath
-	Body *idsBody
+	Body deadBody
 }
 
-type idsBody struct {
-	IDs []int64 `json:"ids,omitempty" doc:"These dead letters; all of the group unless given."`
+type deadBody struct {
+	IDs []int64 `json:"ids,omitempty" doc:"These dead letters."`
+	All bool    `json:"all,omitempty" doc:"Instead of ids: all dead letters of the group."`
 }
 
-func (b *idsBody) list() []int64 {
-	if b == nil {
-		return nil
+// take does one thing to the dead letters that a body names. All of them must be asked for in so many words.
+func (b *deadBody) take(some func([]int64) (int64, error), every func() (int64, error)) (int64, error) {
+	if b.All == (len(b.IDs) > 0) {
+		return 0, invalid("body", "it names no dead letters, or some and all", `Send {"ids":[...]} or {"all":true}.`)
 	}
-	return b.IDs
+	if b.All {
+		return every()
+	}
+	return some(b.IDs)
 }
 
 type redriveOutput struct {
@@ -43,8 +48,10 @@ type redriveOutput struct {
 }
 
 // redrive sends dead letters back to their own group.
-func (a *api) redrive(ctx context.Context, in *idsInput) (*output[redriveOutput], error) {
-	n, err := a.engine.Redrive(ctx, in.Queue, in.Group, in.Body.list())
+func (a *api) redrive(ctx context.Context, in *deadInput) (*output[redriveOutput], error) {
+	n, err := in.Body.take(
+		func(ids []int64) (int64, error) { return a.engine.Redrive(ctx, in.Queue, in.Group, ids) },
+		func() (int64, error) { return a.engine.RedriveAll(ctx, in.Queue, in.Group) })
 	return reply(redriveOutput{Redriven: n}, err)
 }
 
@@ -53,7 +60,9 @@ type discardOutput struct {
 }
 
 // discard removes dead letters for good.
-func (a *api) discard(ctx context.Context, in *idsInput) (*output[discardOutput], error) {
-	n, err := a.engine.Discard(ctx, in.Queue, in.Group, in.Body.list())
+func (a *api) discard(ctx context.Context, in *deadInput) (*output[discardOutput], error) {
+	n, err := in.Body.take(
+		func(ids []int64) (int64, error) { return a.engine.Discard(ctx, in.Queue, in.Group, ids) },
+		func() (int64, error) { return a.engine.DiscardAll(ctx, in.Queue, in.Group) })
 	return reply(discardOutput{Discarded: n}, err)
 }

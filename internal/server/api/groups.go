@@ -28,52 +28,56 @@ type createGroupInput struct {
 }
 
 type createGroupBody struct {
-	Ordered      bool   `json:"ordered,omitempty" doc:"Deliver messages of one key in order."`
-	Start        string `json:"start,omitempty" doc:"start, end or a time; start unless given."`
-	MaxAttempts  *int   `json:"max_attempts,omitempty" doc:"Deliveries before a message is dead; 5 unless given."`
-	BackoffMinMS *int64 `json:"backoff_min_ms,omitempty" doc:"Delay before the second attempt; 1000 unless given."`
-	BackoffMaxMS *int64 `json:"backoff_max_ms,omitempty" doc:"The longest delay; 600000 unless given."`
+	engine.GroupOptions
 }
 
-// options reads the body, which may be left out.
-func (b *createGroupBody) options() (engine.GroupOptions, error) {
-	if b == nil {
-		return engine.GroupOptions{}, nil
-	}
-	opt := engine.GroupOptions{Ordered: b.Ordered, Start: b.Start, MaxAttempts: b.MaxAttempts}
-	least, err := optionalSpan("body.backoff_min_ms", b.BackoffMinMS)
-	if err != nil {
-		return opt, err
-	}
-	most, err := optionalSpan("body.backoff_max_ms", b.BackoffMaxMS)
-	if err != nil {
-		return opt, err
-	}
-	opt.BackoffMin, opt.BackoffMax = least, most
-	return opt, nil
-}
-
-// createGroup creates a group. Repeating the request is no error as long as it asks for the same.
+// createGroup creates a group, or gives one that is there the settings of the body. What the body leaves out stays, and
+// where a group began to read is past.
 func (a *api) createGroup(ctx context.Context, in *createGroupInput) (*created[engine.Group], error) {
-	opt, err := in.Body.options()
-	if err != nil {
-		return nil, err
+	var opt engine.GroupOptions
+	if in.Body != nil {
+		opt = in.Body.GroupOptions
 	}
 	made := a.engine.CreateGroup(ctx, in.Queue, in.Group, opt)
 	if made != nil && engine.Code(made) != engine.CodeGroupExists {
 		return nil, made
 	}
 	g, err := a.engine.Group(ctx, in.Queue, in.Group)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if made == nil {
+	case made == nil:
 		return &created[engine.Group]{Status: http.StatusCreated, Body: g}, nil
-	}
-	if !opt.Fits(g) {
+	case opt.Ordered != nil && *opt.Ordered != g.Ordered:
 		return nil, made
+	case opt.GroupSettings != (engine.GroupSettings{}):
+		if g, err = a.configuredGroup(ctx, in.GroupPath, opt.GroupSettings); err != nil {
+			return nil, err
+		}
 	}
 	return &created[engine.Group]{Status: http.StatusOK, Body: g}, nil
+}
+
+// configuredGroup changes settings and shows the group as it is then.
+func (a *api) configuredGroup(ctx context.Context, at GroupPath, s engine.GroupSettings) (engine.Group, error) {
+	if err := a.engine.ConfigureGroup(ctx, at.Queue, at.Group, s); err != nil {
+		return engine.Group{}, err
+	}
+	return a.engine.Group(ctx, at.Queue, at.Group)
+}
+
+type configureGroupInput struct {
+	GroupPath
+	Body configureGroupBody
+}
+
+type configureGroupBody struct {
+	engine.GroupSettings
+}
+
+// configureGroup changes the settings that the body names.
+func (a *api) configureGroup(ctx context.Context, in *configureGroupInput) (*output[engine.Group], error) {
+	return reply(a.configuredGroup(ctx, in.GroupPath, in.Body.GroupSettings))
 }
 
 // dropGroup removes a group.

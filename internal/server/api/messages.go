@@ -32,26 +32,32 @@ type sendOutput struct {
 
 // sendBatch sends the messages of a request in one transaction.
 func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput], error) {
-	runs, err := runsOf(in.Body.Messages)
+	runs, err := runsOf("body.messages", in.Body.Messages)
 	if err != nil {
 		return nil, err
 	}
 	if len(runs) == 1 {
-		ids, err := a.engine.SendBatch(ctx, in.Queue, runs[0].batch, runs[0].delay)
-		return reply(sendOutput{IDs: ids}, err)
+		return reply(sendRuns(ctx, a.engine, in.Queue, runs))
 	}
-	var all []int64
-	err = a.engine.InTx(ctx, func(tx *engine.Client) error {
-		for _, run := range runs {
-			ids, err := tx.SendBatch(ctx, in.Queue, run.batch, run.delay)
-			if err != nil {
-				return err
-			}
-			all = append(all, ids...)
-		}
-		return nil
+	var sent sendOutput
+	err = a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
+		sent, err = sendRuns(ctx, tx, in.Queue, runs)
+		return err
 	})
-	return reply(sendOutput{IDs: all}, err)
+	return reply(sent, err)
+}
+
+// sendRuns sends one run after the other.
+func sendRuns(ctx context.Context, client *engine.Client, queue string, runs []run) (sendOutput, error) {
+	var all []int64
+	for _, run := range runs {
+		ids, err := client.SendBatch(ctx, queue, run.batch, run.delay)
+		if err != nil {
+			return sendOutput{}, err
+		}
+		all = append(all, ids...)
+	}
+	return sendOutput{IDs: all}, nil
 }
 
 // run is a stretch of messages with the same delay: what one call of send_batch takes.
@@ -60,14 +66,14 @@ type run struct {
 	delay *time.Duration
 }
 
-// runsOf cuts a request into runs.
-func runsOf(messages []outgoing) ([]run, error) {
+// runsOf cuts a list of messages into runs.
+func runsOf(location string, messages []outgoing) ([]run, error) {
 	if len(messages) == 0 {
-		return nil, invalid("body.messages", "there is no message", `Send {"messages":[{"payload":...}]}.`)
+		return nil, invalid(location, "there is no message", `Send "messages":[{"payload":...}].`)
 	}
 	var runs []run
 	for i, m := range messages {
-		delay, err := optionalSpan(fmt.Sprintf("body.messages[%d].delay_ms", i), m.DelayMS)
+		delay, err := optionalSpan(fmt.Sprintf("%s[%d].delay_ms", location, i), m.DelayMS)
 		if err != nil {
 			return nil, err
 		}

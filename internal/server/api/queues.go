@@ -38,8 +38,7 @@ type createQueueInput struct {
 }
 
 type createQueueBody struct {
-	Lanes           *int `json:"lanes,omitempty" doc:"How many lanes; 16 unless given, 1 for a total order."`
-	MessageBytesMax *int `json:"message_bytes_max,omitempty" doc:"The largest message as stored; 1048576 unless given."`
+	engine.QueueOptions
 }
 
 // created carries a body with status 201, or 200 when it was there before.
@@ -48,27 +47,52 @@ type created[B any] struct {
 	Body   B
 }
 
-// createQueue creates a queue. Repeating the request is no error as long as it asks for the same.
+// createQueue creates a queue, or gives one that is there the settings of the body. What the body leaves out stays.
 func (a *api) createQueue(ctx context.Context, in *createQueueInput) (*created[engine.Queue], error) {
 	var opt engine.QueueOptions
 	if in.Body != nil {
-		opt = engine.QueueOptions{Lanes: in.Body.Lanes, MessageBytesMax: in.Body.MessageBytesMax}
+		opt = in.Body.QueueOptions
 	}
 	made := a.engine.CreateQueue(ctx, in.Queue, opt)
 	if made != nil && engine.Code(made) != engine.CodeQueueExists {
 		return nil, made
 	}
 	q, err := a.engine.Queue(ctx, in.Queue)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if made == nil {
+	case made == nil:
 		return &created[engine.Queue]{Status: http.StatusCreated, Body: q}, nil
-	}
-	if !opt.Fits(q) {
+	case opt.Lanes != nil && *opt.Lanes != q.Lanes:
 		return nil, made
+	case opt.QueueSettings != (engine.QueueSettings{}):
+		if q, err = a.configured(ctx, in.Queue, opt.QueueSettings); err != nil {
+			return nil, err
+		}
 	}
 	return &created[engine.Queue]{Status: http.StatusOK, Body: q}, nil
+}
+
+// configured changes settings and shows the queue as it is then.
+func (a *api) configured(ctx context.Context, queue string, s engine.QueueSettings) (engine.Queue, error) {
+	if err := a.engine.ConfigureQueue(ctx, queue, s); err != nil {
+		return engine.Queue{}, err
+	}
+	return a.engine.Queue(ctx, queue)
+}
+
+type configureQueueInput struct {
+	QueuePath
+	Body configureQueueBody
+}
+
+type configureQueueBody struct {
+	engine.QueueSettings
+}
+
+// configureQueue changes the settings that the body names.
+func (a *api) configureQueue(ctx context.Context, in *configureQueueInput) (*output[engine.Queue], error) {
+	return reply(a.configured(ctx, in.Queue, in.Body.QueueSettings))
 }
 
 // dropQueue removes a queue.

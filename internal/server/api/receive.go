@@ -126,8 +126,12 @@ type peekInput struct {
 	Max int `query:"max" default:"10" doc:"At most this many messages."`
 }
 
+type peekOutput struct {
+	Messages []engine.Peeked `json:"messages"`
+}
+
 // peek shows messages without claiming them.
-func (a *api) peek(ctx context.Context, in *peekInput) (*output[messagesOutput], error) {
+func (a *api) peek(ctx context.Context, in *peekInput) (*output[peekOutput], error) {
 	list, err := a.engine.Peek(ctx, in.Queue, in.Group, in.Max)
-	return reply(messagesOutput{Messages: list}, err)
+	return reply(peekOutput{Messages: list}, err)
 }

@@ -10,6 +10,9 @@ import (
 const (
 	queuePath = "/v1/queues/{queue}"
 	groupPath = queuePath + "/groups/{group}"
+
+	topicPath   = "/v1/topics/{topic}"
+	bindingPath = "/v1/topics/{pattern}/queues/{queue}"
 )
 
 // routes is the list of all routes. An operation has the name of the SQL function it calls.
@@ -27,17 +30,33 @@ func (a *api) routes() {
 
 	route(a, http.MethodGet, "/v1/queues", "list_queues", "List the queues", a.listQueues)
 	route(a, http.MethodGet, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)
-	route(a, http.MethodPut, queuePath, "create_queue", "Create a queue, or confirm that it is there", a.createQueue)
+	route(a, http.MethodPut, queuePath, "create_queue", "Create a queue, or configure it", a.createQueue)
+	route(a, http.MethodPatch, queuePath, "configure_queue", "Change settings of a queue in use", a.configureQueue)
 	route(a, http.MethodDelete, queuePath, "drop_queue", "Remove a queue with all its messages", a.dropQueue)
+	route(a, http.MethodPost, queuePath+"/pause", "pause", "Stop delivery to all groups", a.pauseQueue)
+	route(a, http.MethodPost, queuePath+"/resume", "resume", "End the pause of a queue", a.resumeQueue)
+	route(a, http.MethodPost, queuePath+"/purge", "purge", "Drop what the groups have not finished", a.purgeQueue)
 
 	route(a, http.MethodGet, queuePath+"/groups", "list_groups", "List the groups of a queue", a.listGroups)
 	route(a, http.MethodGet, groupPath, "show_group", "Show a group", a.showGroup)
-	route(a, http.MethodPut, groupPath, "create_group", "Create a group, or confirm that it is there", a.createGroup)
+	route(a, http.MethodPut, groupPath, "create_group", "Create a group, or configure it", a.createGroup)
+	route(a, http.MethodPatch, groupPath, "configure_group", "Change settings of a group in use", a.configureGroup)
 	route(a, http.MethodDelete, groupPath, "drop_group", "Remove a group", a.dropGroup)
+	route(a, http.MethodPost, groupPath+"/pause", "pause_group", "Stop delivery to a group", a.pauseGroup)
+	route(a, http.MethodPost, groupPath+"/resume", "resume_group", "End the pause of a group", a.resumeGroup)
+	route(a, http.MethodPost, groupPath+"/purge", "purge_group", "Drop what a group has not finished", a.purgeGroup)
 
 	route(a, http.MethodGet, groupPath+"/dead_letters", "dead_letters", "List dead letters", a.deadLetters)
 	route(a, http.MethodPost, groupPath+"/redrive", "redrive", "Send dead letters back to their group", a.redrive)
 	route(a, http.MethodPost, groupPath+"/discard", "discard", "Remove dead letters for good", a.discard)
+
+	route(a, http.MethodGet, "/v1/topics", "list_bindings", "List the bindings of topics to queues", a.listBindings)
+	route(a, http.MethodPut, bindingPath, "bind", "Send the messages of some topics to a queue", a.bind)
+	route(a, http.MethodDelete, bindingPath, "unbind", "Remove a binding", a.unbind)
+	route(a, http.MethodGet, topicPath+"/route", "route", "Show to which queues a topic leads", a.route)
+	route(a, http.MethodPost, topicPath+"/messages", "publish", "Send messages to all queues of a topic", a.publish)
+
+	route(a, http.MethodPost, "/v1/transaction", "transaction", "Ack, nack and send, all or nothing", a.transaction)
 
 	route(a, http.MethodGet, "/v1/stats", "stats", "Count what every group has before it", a.stats)
 	route(a, http.MethodGet, "/healthz", "version", "Check that the database answers and has the engine", a.health)
@@ -51,7 +70,7 @@ func route[I, O any](a *api, method, path, name, summary string, handle func(con
 		BodyReadTimeout:  -1,   // withBody has read it
 		MaxBodyBytes:     -1,
 	}
-	if name == "send_batch" {
+	if name == "send_batch" || name == "publish" {
 		op.DefaultStatus = http.StatusCreated
 	}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {

@@ -1,0 +1,33 @@
+package engine
+
+import "context"
+
+const (
+	sqlPause  = `select weir.pause($1, $2)`
+	sqlResume = `select weir.resume($1, $2)`
+	sqlPurge  = `select weir.purge($1, $2)`
+)
+
+// Pause stops delivery to a group, or to the whole queue when group is empty.
+func (c *Client) Pause(ctx context.Context, queue, group string) error {
+	return c.exec(ctx, "pause queue", sqlPause, queue, nonEmpty(group))
+}
+
+// Resume ends a pause of a group, or of the whole queue when group is empty.
+func (c *Client) Resume(ctx context.Context, queue, group string) error {
+	return c.exec(ctx, "resume queue", sqlResume, queue, nonEmpty(group))
+}
+
+// Purge drops what a group, or every group when group is empty, has not finished, and returns how many messages,
+// counted once a group.
+func (c *Client) Purge(ctx context.Context, queue, group string) (int64, error) {
+	return one[int64](ctx, c, "purge queue", sqlPurge, queue, nonEmpty(group))
+}
+
+// nonEmpty is a name, or SQL null where the empty string says none.
+func nonEmpty(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+// TopicPath is the path of a topic. It is exported because huma fills in embedded structs only then.
+type TopicPath struct {
+	Topic string `path:"topic" example:"orders.created"`
+}
+
+// BindingPath is the path of a binding.
+type BindingPath struct {
+	Pattern string `path:"pattern" example:"orders.*" doc:"Escaped as in any URL: # is %23."`
+	Queue   string `path:"queue" example:"orders"`
+}
+
+type bindingsOutput struct {
+	Bindings []engine.Binding `json:"bindings"`
+}
+
+// listBindings lists which topics go to which queues.
+func (a *api) listBindings(ctx context.Context, _ *struct{}) (*output[bindingsOutput], error) {
+	list, err := a.engine.ListBindings(ctx)
+	return reply(bindingsOutput{Bindings: list}, err)
+}
+
+// bind sends the messages of the topics that a pattern covers to a queue.
+func (a *api) bind(ctx context.Context, in *BindingPath) (*struct{}, error) {
+	return nil, a.engine.Bind(ctx, in.Pattern, in.Queue)
+}
+
+type unbindOutput struct {
+	Unbound bool `json:"unbound" doc:"Whether there was such a binding."`
+}
+
+// unbind removes a binding.
+func (a *api) unbind(ctx context.Context, in *BindingPath) (*output[unbindOutput], error) {
+	was, err := a.engine.Unbind(ctx, in.Pattern, in.Queue)
+	return reply(unbindOutput{Unbound: was}, err)
+}
+
+type routeOutput struct {
+	Queues []string `json:"queues"`
+}
+
+// route shows where a topic leads and sends nothing.
+func (a *api) route(ctx context.Context, in *TopicPath) (*output[routeOutput], error) {
+	queues, err := a.engine.Route(ctx, in.Topic)
+	return reply(routeOutput{Queues: queues}, err)
+}
+
+type publishInput struct {
+	TopicPath
+	Body publishBody
+}
+
+type publishBody struct {
+	Messages []outgoing `json:"messages" minItems:"1"`
+}
+
+type publishOutput struct {
+	Messages []publishedOutput `json:"messages" doc:"One for each message, in the order of the request."`
+}
+
+type publishedOutput struct {
+	Sent []engine.Published `json:"sent" doc:"One for each queue that the topic leads to."`
+}
+
+// publish sends messages to every queue that their topic leads to, all or none.
+func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOutput], error) {
+	one := func(tx *engine.Client, i int, m outgoing) (publishedOutput, error) {
+		delay, err := optionalSpan(fmt.Sprintf("body.messages[%d].delay_ms", i), m.DelayMS)
+		if err != nil {
+			return publishedOutput{}, err
+		}
+		message := engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers)}
+		sent, err := tx.Publish(ctx, in.Topic, message, delay)
+		return publishedOutput{Sent: sent}, err
+	}
+	list, err := each(ctx, a, "messages", in.Body.Messages, one)
+	return reply(publishOutput{Messages: list}, err)
+}
