@@ -48,12 +48,16 @@ func (a *app) sayGroup(args []string, done string) error {
 
 func (a *app) queuePause() *cobra.Command {
 	return a.onQueue("pause", "Stop delivery to all groups of a queue; sending goes on", "is paused",
-		func(ctx context.Context, client *engine.Client, queue string) error { return client.Pause(ctx, queue, "") })
+		func(ctx context.Context, client *engine.Client, queue string) error {
+			return client.Pause(ctx, queue, "")
+		})
 }
 
 func (a *app) queueResume() *cobra.Command {
 	return a.onQueue("resume", "End the pause of a queue", "is no longer paused",
-		func(ctx context.Context, client *engine.Client, queue string) error { return client.Resume(ctx, queue, "") })
+		func(ctx context.Context, client *engine.Client, queue string) error {
+			return client.Resume(ctx, queue, "")
+		})
 }
 
 func (a *app) groupPause() *cobra.Command {

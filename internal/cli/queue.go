@@ -127,5 +127,7 @@ func groupStats(w io.Writer, groups []engine.GroupStats) {
 
 func (a *app) queueDrop() *cobra.Command {
 	return a.onQueue("drop", "Remove a queue with all its messages", "is gone",
-		func(ctx context.Context, client *engine.Client, queue string) error { return client.DropQueue(ctx, queue) })
+		func(ctx context.Context, client *engine.Client, queue string) error {
+			return client.DropQueue(ctx, queue)
+		})
 }

@@ -1,5 +1,7 @@
 package tidy
 
+import "github.com/weirmq/weir/internal/engine"
+
 // Exception lets one place break one rule.
 type Exception struct {
 	Rule   string
@@ -16,6 +18,6 @@ func exceptions() []Exception {
 // reserved returns the SQLSTATEs of errors.csv that no SQL raises, each with the reason why it is listed.
 func reserved() map[string]string {
 	return map[string]string{
-		"WR040": "what a caller makes of an ack that finished nothing, where that must undo its transaction",
+		engine.CodeAlreadyFinished: "an ack that finished nothing, where that must undo its transaction",
 	}
 }
