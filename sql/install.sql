@@ -35,6 +35,7 @@ begin;
 \ir internal/check_message.sql
 \ir internal/check_batch.sql
 \ir internal/check_receive.sql
+\ir internal/check_many.sql
 \ir internal/find_queue.sql
 \ir internal/find_group.sql
 \ir internal/queue_function.sql
@@ -78,10 +79,15 @@ begin;
 \ir queue/probe.sql
 \ir queue/occupied.sql
 \ir queue/receive.sql
+\ir queue/divide.sql
+\ir queue/receive_many.sql
 
 -- Each queue's own functions: settling
 \ir queue/ack.sql
 \ir queue/settle.sql
+\ir queue/held.sql
+\ir queue/ack_many.sql
+\ir queue/extend_many.sql
 
 -- Each queue's own functions: looking at it and administering it
 \ir queue/view.sql
@@ -197,6 +203,10 @@ begin;
 \ir functions/nack.sql
 \ir functions/reject.sql
 \ir functions/extend.sql
+\ir functions/release.sql
+\ir functions/receive_many.sql
+\ir functions/ack_many.sql
+\ir functions/extend_many.sql
 \ir functions/pop.sql
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql

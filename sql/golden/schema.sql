@@ -341,6 +341,7 @@
 -- constraint on weir_internal.segments PRIMARY KEY (queue_no, no)
 -- constraint on weir_internal.templates PRIMARY KEY (name)
 -- function weir.ack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[]) returns integer v - {owner=X/owner}
+-- function weir.ack_many(queue_name text, claim_ids bigint[], ids int8multirange[] DEFAULT NULL::int8multirange[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -351,6 +352,7 @@
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.extend(queue_name text, claim_id bigint, lease interval) returns timestamp with time zone v - {owner=X/owner}
+-- function weir.extend_many(queue_name text, claim_ids bigint[], leases interval[], requests integer[] DEFAULT NULL::integer[]) returns timestamp with time zone[] v - {owner=X/owner}
 -- function weir.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -367,9 +369,11 @@
 -- function weir.publish(topic text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval) returns TABLE(queue_name text, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.purge(queue_name text, group_name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.receive(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1, lease interval DEFAULT '00:00:30'::interval) returns SETOF weir.message v - {owner=X/owner}
+-- function weir.receive_many(queue_name text, group_name text, maxes integer[], leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v - {owner=X/owner}
 -- function weir.receive_records(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1, lease interval DEFAULT '00:00:30'::interval) returns SETOF weir.message_record v - {owner=X/owner}
 -- function weir.redrive(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.reject(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
+-- function weir.release(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[]) returns integer v - {owner=X/owner}
 -- function weir.rename_queue(queue_name text, new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.resume(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -382,6 +386,7 @@
 -- function weir.unbind(pattern text, queue_name text) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.version() returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ack:orders(p_claim bigint, p_ids bigint[]) returns integer v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
+-- function weir_internal.ack_many:orders(p_claims bigint[], p_ids int8multirange[], p_requests integer[]) returns integer[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.add_due(r weir_internal.log_record, l weir_internal.later_row, p_group integer) returns weir_internal.log_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.admin:orders(p_verb text, p_args jsonb) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.administer(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -393,6 +398,7 @@
 -- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_group_settings(g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_isolation(p_verb text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.check_many(p_verb text, p_claims bigint[], p_count integer, p_requests integer[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_message(p_queue text, p_bytes_max integer, p_payload jsonb, p_key text, p_headers jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_name(p_what text, p_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_queue_settings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -425,6 +431,7 @@
 -- function weir_internal.expand_template(p_body text, q weir_internal.queues) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend:orders(p_claim bigint, p_lease interval) returns timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend_claim(p_queue integer, p_claim bigint, p_lease interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.extend_many:orders(p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.fail_missing(p_queue text, p_claim bigint, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -464,8 +471,10 @@
 -- function weir_internal.q1_claim_record(c weir_internal.claim, r weir_internal.log_record, p_lease interval) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_delay(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_fresh(p_slot smallint, p_now timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_has_new(c weir_internal.claim, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_held(p_claims bigint[], OUT held int8multirange[], OUT n integer[], OUT deadline timestamp with time zone[], OUT touched boolean[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_is_due(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_late(g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.later_row v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_low(p_slot smallint, p_low bigint, p_next bigint) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -478,9 +487,11 @@
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.queue_function(p_verb text, p_queue text) returns text s - {owner=X/owner}
 -- function weir_internal.receive:orders(p_group text, p_max integer, p_lease interval) returns weir.message_record[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
+-- function weir_internal.receive_many:orders(p_group text, p_maxes integer[], p_leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.redeliver(p_queue integer, g weir_internal.groups, c weir_internal.claim, p_max integer, p_lease interval, p_now timestamp with time zone) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.redrive(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.reject:orders(p_claim bigint, p_ids bigint[], p_reason text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.release:orders(p_claim bigint, p_ids bigint[]) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.release_parked(q weir_internal.queues, g weir_internal.groups, e weir_internal.claim) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rename_queue(queue_name text, new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.restore_grants() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

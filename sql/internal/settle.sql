@@ -1,14 +1,14 @@
 -- weir_internal.settle(p_queue, p_claim, p_ids, p_verb, p_delay, p_reason)
 -- Ends a claim's hold on some of its messages, or on all: ack finishes them, nack has them delivered again unless they
--- are past their attempts, reject makes them dead letters. All of it happens in the caller's transaction, under the
--- claim's lock, and only before the claim's deadline.
+-- are past their attempts, release does so without counting this delivery, reject makes them dead letters. All of it
+-- happens in the caller's transaction, under the claim's lock, and only before the claim's deadline.
 --
 -- Parameters:
 --   p_queue   queue number
 --   p_claim   the claim
 --   p_ids     messages of it; null = all that are left
---   p_verb    'ack', 'nack' or 'reject'
---   p_delay   nack: null = the group's backoff
+--   p_verb    'ack', 'nack', 'release' or 'reject'
+--   p_delay   nack, release: null = the group's backoff
 --   p_reason  kept with a dead letter
 -- Returns: how many messages were settled; 0 when all of them were already.
 -- Raises: WR006, WR009, WR010, WR011, WR012, WR016
@@ -73,11 +73,11 @@ begin
     select * into g from weir_internal.groups where queue_no = p_queue and no = c.slot / (q.lanes + 1);
     if p_verb <> 'ack' then
         select array_agg(m) filter (where p_verb = 'reject' or (m).attempts >= g.max_attempts),
-            array_agg(m) filter (where p_verb = 'nack' and (m).attempts < g.max_attempts)
+            array_agg(m) filter (where p_verb <> 'reject' and (m).attempts < g.max_attempts)
         into v_dead, v_again
         from (
-            select row(null, null, id, null, attempts + c.attempt, key, payload, headers, enqueued_at)
-                ::weir_internal.later_row
+            select row(null, null, id, null, attempts + c.attempt - (p_verb = 'release')::int, key, payload, headers,
+                       enqueued_at)::weir_internal.later_row
             from weir_internal.claim_messages(q, c, v_ids)
         ) t (m);
         if coalesce(cardinality(v_dead), 0) + coalesce(cardinality(v_again), 0) <> weir_internal.count_ids(v_ids) then

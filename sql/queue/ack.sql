@@ -43,8 +43,11 @@ begin
         --{ 3
         {if} v_table = {k} then
             select count(*), max(n) filter (where what = 0), max(deadline) into v_count, v_n, v_deadline
-            from weir_internal.{q}_claims_{k}
-            where slot = v_slot and what in (0, 1, 2, 3) and id = p_claim;
+            from generate_series(0, 3) w -- one descent each: "in" may walk all claims of the slot
+            cross join lateral (
+                select what, n, deadline from weir_internal.{q}_claims_{k}
+                where slot = v_slot and what = w and id = p_claim offset 0
+            ) e;
         --}
         end if;
         exit when pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring;

@@ -1,6 +1,6 @@
 -- settle
--- Template of the rest of the right to consume: weir_internal."nack:<queue>", "reject:<queue>" and "extend:<queue>",
--- each a call of what all queues share.
+-- Template of the rest of the right to consume: weir_internal."nack:<queue>", "reject:<queue>",
+-- "release:<queue>" and "extend:<queue>", each a call of what all queues share.
 --
 -- Parameters:
 --   p_claim   the claim
@@ -25,6 +25,13 @@ language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
     select weir_internal.settle({no}, p_claim, p_ids, 'reject', null, p_reason)
+$body$;
+create or replace function weir_internal."release:{name}"(p_claim bigint, p_ids bigint[])
+returns int
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select weir_internal.settle({no}, p_claim, p_ids, 'release', interval '0', null)
 $body$;
 create or replace function weir_internal."extend:{name}"(p_claim bigint, p_lease interval)
 returns timestamptz

@@ -4,6 +4,7 @@ package plans_test
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -81,6 +82,12 @@ func (e *explained) wantIndexScans(t *testing.T, state string, batchMax int) {
 		if _, err := surface.Ack(ctx, e, queue, got[0].ClaimID, nil); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := e.Exec(ctx, `with got as materialized (
+				select claim_ids from weir.receive_many($1, 'default', '{1,1,1}', array_fill(interval '1 h', array[3])))
+			select weir.extend_many($1, claim_ids, array_fill(interval '2 h', array[cardinality(claim_ids)])),
+				weir.ack_many($1, claim_ids) from got`, queue); err != nil {
+			t.Fatal(err)
+		}
 	}
 	found := 0
 	for _, plan := range e.plans {
@@ -156,5 +163,44 @@ func TestHotPathScansIndexes(t *testing.T) {
 		}
 		e.wantIndexScans(t, "rotated", 10)
 		explain(t, db).wantIndexScans(t, "rotated, in a new session,", 10)
+	})
+}
+
+// TestAnAckCostsNoMoreWithManyClaimsBesideIt counts buffers: a plan may use the index and walk a whole slot with it.
+func TestAnAckCostsNoMoreWithManyClaimsBesideIt(t *testing.T) {
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 1")
+		conn := db.Conn(t)
+		claim := func() int64 {
+			db.Exec(t, "select weir.send($1, '1')", queue)
+			return pgtest.QueryVal[int64](t, db, "select claim_id from weir.receive($1)", queue)
+		}
+		costs := func() map[string]int {
+			sums := map[string]int{}
+			for _, call := range []string{
+				"ack($1, $2)", "ack_many($1, array[$2::bigint])", "extend_many($1, array[$2::bigint], '{1 h}')",
+			} {
+				for i := range 20 {
+					if n := surface.Buffers(t, conn, "select weir."+call, queue, claim()); i >= 10 {
+						sums[call] += n
+					}
+				}
+			}
+			return sums
+		}
+		grow := func(claims int) {
+			db.Exec(t, fmt.Sprintf(`do $$ begin for i in 1 .. %d loop
+				perform weir.send('plans', '1'); commit; perform weir.pop('plans'); commit; end loop; end $$`, claims))
+
+		}
+		grow(300) // the index has its second level
+		few := costs()
+		grow(4000)
+		for call, many := range costs() {
+			if many > few[call]*3/2 {
+				t.Errorf("%s touches %d buffers, and %d beside 4,000 more claims", call, few[call]/10, many/10)
+			}
+		}
 	})
 }
