@@ -18,6 +18,7 @@ begin;
 \ir types/parked_row.sql
 \ir types/claim_range.sql
 \ir types/claim.sql
+\ir types/place.sql
 
 -- Tables
 \ir tables/installation.sql
@@ -34,10 +35,12 @@ begin;
 \ir internal/check_isolation.sql
 \ir internal/check_message.sql
 \ir internal/check_batch.sql
+\ir internal/check_priority.sql
 \ir internal/check_receive.sql
 \ir internal/check_many.sql
 \ir internal/find_queue.sql
 \ir internal/find_group.sql
+\ir internal/apply_ttl.sql
 \ir internal/queue_function.sql
 \ir internal/start_time.sql
 \ir internal/check_queue_settings.sql
@@ -76,6 +79,7 @@ begin;
 \ir queue/skip_due.sql
 \ir queue/fresh.sql
 \ir queue/has_new.sql
+\ir queue/sent_at.sql
 \ir queue/probe.sql
 \ir queue/occupied.sql
 \ir queue/receive.sql
@@ -153,7 +157,13 @@ begin;
 
 -- Administering a queue
 \ir internal/lock_lanes.sql
+\ir internal/lock_claims.sql
 \ir internal/end_claims.sql
+\ir internal/end_place.sql
+\ir internal/find_place.sql
+\ir internal/replayed_ids.sql
+\ir internal/take_unfinished.sql
+\ir internal/move_cursors.sql
 \ir internal/create_group.sql
 \ir internal/configure_group.sql
 \ir internal/drop_group.sql
@@ -163,6 +173,7 @@ begin;
 \ir internal/set_paused.sql
 \ir internal/purge_group.sql
 \ir internal/purge.sql
+\ir internal/seek.sql
 \ir internal/redrive.sql
 \ir internal/discard.sql
 \ir internal/administer.sql
@@ -193,6 +204,7 @@ begin;
 \ir functions/pause.sql
 \ir functions/resume.sql
 \ir functions/purge.sql
+\ir functions/seek.sql
 
 -- Public: messages
 \ir functions/send.sql

@@ -38,6 +38,8 @@ const (
 	CodeEngineCorrupt = "WR016"
 	// CodeDeadLetterNotFound: At least one id is not among the dead letters of the group; nothing was changed.
 	CodeDeadLetterNotFound = "WR017"
+	// CodeMessageNotFound: The queue has no message of this id any more.
+	CodeMessageNotFound = "WR018"
 	// CodeUpgradeBlocked: An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed.
 	CodeUpgradeBlocked = "WR021"
 	// CodeAlreadyFinished: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
@@ -75,6 +77,7 @@ var codeInfos = map[string]codeInfo{
 	CodeNotSupported:       {Name: "not_supported", Status: 501, Retryable: false},
 	CodeEngineCorrupt:      {Name: "engine_corrupt", Status: 500, Retryable: false},
 	CodeDeadLetterNotFound: {Name: "dead_letter_not_found", Status: 404, Retryable: false},
+	CodeMessageNotFound:    {Name: "message_not_found", Status: 404, Retryable: false},
 	CodeUpgradeBlocked:     {Name: "upgrade_blocked", Status: 503, Retryable: true},
 	CodeAlreadyFinished:    {Name: "already_finished", Status: 409, Retryable: false},
 }

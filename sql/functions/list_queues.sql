@@ -1,13 +1,13 @@
 -- weir.list_queues()
 -- The queues of this database that the caller consumes from or administers.
 --
--- Returns: one row a queue, by name; paused tells whether the whole queue is.
+-- Returns: one row a queue, by name; lanes are those of one priority; paused tells whether the whole queue is.
 -- Raises: none
 -- Locks: none
 create or replace function weir.list_queues()
 returns table (
     queue_name text, lanes int, message_bytes_max int, segment_bytes bigint, claims_bytes bigint,
-    created_at timestamptz, paused boolean)
+    created_at timestamptz, paused boolean, priorities int, aging interval, ttl interval, retention interval)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +16,8 @@ declare
 begin
     for v_queue in select * from weir_internal.visible_queues() loop
         return query execute
-            'select name, lanes, message_bytes_max, segment_bytes, claims_bytes, created_at, paused
+            'select name, lanes / priorities, message_bytes_max, segment_bytes, claims_bytes, created_at, paused,
+                 priorities, aging, ttl, retention
              from ' || weir_internal.queue_function('describe', v_queue) || '()';
     end loop;
 end

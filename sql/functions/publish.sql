@@ -24,7 +24,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     for queue_name in select r from weir.route(topic) r loop
-        execute 'select ' || weir_internal.queue_function('send', queue_name) || '($1, $2, $3, $4)'
+        execute 'select ' || weir_internal.queue_function('send', queue_name) || '($1, $2, $3, $4, null)'
         into id using payload, key, headers, delay;
         return next;
     end loop;

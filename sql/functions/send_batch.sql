@@ -1,4 +1,4 @@
--- weir.send_batch(queue_name, payloads, keys, headers, delay)
+-- weir.send_batch(queue_name, payloads, keys, headers, delay, priority)
 -- Sends many messages at once; several times faster than as many sends.
 --
 -- Parameters:
@@ -7,6 +7,8 @@
 --   keys        null, or one a message (null elements allowed)
 --   headers     null, or one a message (null elements allowed)
 --   delay       for all of them
+--   priority    0 .. the queue's priorities - 1, 0 unless given; higher goes first. Not with keys; what was
+--               delayed goes before all others when it is due
 -- Returns: the ids, in the order of the payloads.
 -- Raises: WR001, WR006, WR007, WR008
 -- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
@@ -15,15 +17,16 @@ create or replace function weir.send_batch(
     payloads jsonb[],
     keys text[] default null,
     headers jsonb[] default null,
-    delay interval default null)
+    delay interval default null,
+    priority int default null)
 returns setof bigint
 language plpgsql
 as $$
 declare
     v_ids bigint[];
 begin
-    execute 'select ' || weir_internal.queue_function('send_batch', queue_name) || '($1, $2, $3, $4)'
-    into v_ids using payloads, keys, headers, delay;
+    execute 'select ' || weir_internal.queue_function('send_batch', queue_name) || '($1, $2, $3, $4, $5)'
+    into v_ids using payloads, keys, headers, delay, priority;
     return query select pg_catalog.unnest(v_ids);
 end
 $$;

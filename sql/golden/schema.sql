@@ -24,12 +24,12 @@
 -- type weir.group_stats of - with -
 -- type weir.message of - with -
 -- type weir.message_record of - with -
--- type weir.stored_message of - with -
 -- type weir_internal.claim of - with -
 -- type weir_internal.claim_range of - with -
 -- type weir_internal.later_row of - with -
 -- type weir_internal.log_record of - with -
 -- type weir_internal.parked_row of - with -
+-- type weir_internal.place of - with -
 -- view weir_internal.q1_claims_2 of - with -
 -- column weir.group_stats.bytes no. 11 bigint p 
 -- column weir.group_stats.claimed no. 4 bigint p 
@@ -60,12 +60,6 @@
 -- column weir.message_record.keys no. 7 text[] x 
 -- column weir.message_record.n no. 2 integer p 
 -- column weir.message_record.payloads no. 8 jsonb[] x 
--- column weir.stored_message.enqueued_at no. 5 timestamp with time zone p 
--- column weir.stored_message.headers no. 4 jsonb x 
--- column weir.stored_message.id no. 1 bigint p 
--- column weir.stored_message.key no. 2 text x 
--- column weir.stored_message.payload no. 3 jsonb x 
--- column weir.stored_message.states no. 6 jsonb x 
 -- column weir_internal.bindings.created_at no. 7 timestamp with time zone p not null default now()
 -- column weir_internal.bindings.pattern no. 1 text x not null 
 -- column weir_internal.bindings.prefix no. 3 text x not null 
@@ -306,6 +300,289 @@
 -- column weir_internal.segments.sealed_by no. 5 xid8 p 
 -- column weir_internal.templates.body no. 2 text x not null 
 -- column weir_internal.templates.name no. 1 text x not null 
+-- column weir.group_stats.bytes bigint p 
+-- column weir.group_stats.claimed bigint p 
+-- column weir.group_stats.dead bigint p 
+-- column weir.group_stats.delayed bigint p 
+-- column weir.group_stats.group_name text x 
+-- column weir.group_stats.lanes integer p 
+-- column weir.group_stats.oldest_age interval p 
+-- column weir.group_stats.parked bigint p 
+-- column weir.group_stats.queue_name text x 
+-- column weir.group_stats.segments integer p 
+-- column weir.group_stats.waiting bigint p 
+-- column weir.message.attempt integer p 
+-- column weir.message.claim_id bigint p 
+-- column weir.message.enqueued_at timestamp with time zone p 
+-- column weir.message.headers jsonb x 
+-- column weir.message.id bigint p 
+-- column weir.message.key text x 
+-- column weir.message.payload jsonb x 
+-- column weir.message_record.attempt integer p 
+-- column weir.message_record.attempts integer[] x 
+-- column weir.message_record.claim_id bigint p 
+-- column weir.message_record.enqueued_at timestamp with time zone p 
+-- column weir.message_record.enqueued_times timestamp with time zone[] x 
+-- column weir.message_record.first_id bigint p 
+-- column weir.message_record.headers jsonb[] x 
+-- column weir.message_record.ids bigint[] x 
+-- column weir.message_record.keys text[] x 
+-- column weir.message_record.n integer p 
+-- column weir.message_record.payloads jsonb[] x 
+-- column weir_internal.bindings.created_at timestamp with time zone p not null default now()
+-- column weir_internal.bindings.pattern text x not null 
+-- column weir_internal.bindings.prefix text x not null 
+-- column weir_internal.bindings.queue_no integer p not null 
+-- column weir_internal.bindings.regex text x 
+-- column weir_internal.bindings.rest text x not null 
+-- column weir_internal.bindings.words integer p 
+-- column weir_internal.claim.attempt smallint p 
+-- column weir_internal.claim.claimed_at timestamp with time zone p 
+-- column weir_internal.claim.cur pg_snapshot x 
+-- column weir_internal.claim.deadline timestamp with time zone p 
+-- column weir_internal.claim.due_at timestamp with time zone p 
+-- column weir_internal.claim.due_id bigint p 
+-- column weir_internal.claim.finished boolean p 
+-- column weir_internal.claim.from_pos bigint p 
+-- column weir_internal.claim.from_txid xid8 p 
+-- column weir_internal.claim.id bigint p 
+-- column weir_internal.claim.ids int8multirange x 
+-- column weir_internal.claim.lo bigint p 
+-- column weir_internal.claim.low bigint p 
+-- column weir_internal.claim.n integer p 
+-- column weir_internal.claim.next_expiry timestamp with time zone p 
+-- column weir_internal.claim.pos bigint p 
+-- column weir_internal.claim.prev pg_snapshot x 
+-- column weir_internal.claim.seg bigint p 
+-- column weir_internal.claim.slot smallint p 
+-- column weir_internal.claim.src weir_internal.claim_range x 
+-- column weir_internal.claim.txid xid8 p 
+-- column weir_internal.claim.what smallint p 
+-- column weir_internal.claim_range.cur pg_snapshot x 
+-- column weir_internal.claim_range.from_pos bigint p 
+-- column weir_internal.claim_range.from_txid xid8 p 
+-- column weir_internal.claim_range.pos bigint p 
+-- column weir_internal.claim_range.prev pg_snapshot x 
+-- column weir_internal.claim_range.seg bigint p 
+-- column weir_internal.claim_range.txid xid8 p 
+-- column weir_internal.dead_letters.attempts integer p not null 
+-- column weir_internal.dead_letters.died_at timestamp with time zone p not null 
+-- column weir_internal.dead_letters.enqueued_at timestamp with time zone p not null 
+-- column weir_internal.dead_letters.group_no smallint p not null 
+-- column weir_internal.dead_letters.headers jsonb x 
+-- column weir_internal.dead_letters.id bigint p not null 
+-- column weir_internal.dead_letters.key text x 
+-- column weir_internal.dead_letters.payload jsonb x not null 
+-- column weir_internal.dead_letters.queue_no integer p not null 
+-- column weir_internal.dead_letters.reason text x 
+-- column weir_internal.groups.backoff_max interval p not null 
+-- column weir_internal.groups.backoff_min interval p not null 
+-- column weir_internal.groups.created_at timestamp with time zone p not null default now()
+-- column weir_internal.groups.id integer p not null 
+-- column weir_internal.groups.max_attempts integer p not null 
+-- column weir_internal.groups.name text x not null 
+-- column weir_internal.groups.no smallint p not null 
+-- column weir_internal.groups.ordered boolean p not null default false
+-- column weir_internal.groups.patience interval p not null default '00:00:01'::interval
+-- column weir_internal.groups.paused boolean p not null default false
+-- column weir_internal.groups.purged pg_snapshot x 
+-- column weir_internal.groups.queue_no integer p not null 
+-- column weir_internal.groups.queue_paused boolean p not null default false
+-- column weir_internal.groups.since timestamp with time zone p not null 
+-- column weir_internal.groups.ttl interval p not null default '00:00:00'::interval
+-- column weir_internal.installation.installed_at timestamp with time zone p not null default now()
+-- column weir_internal.installation.only_row boolean p not null default true
+-- column weir_internal.installation.schema_version integer p not null 
+-- column weir_internal.installation.updated_at timestamp with time zone p not null default now()
+-- column weir_internal.installation.version text x not null 
+-- column weir_internal.later_row.attempts smallint p 
+-- column weir_internal.later_row.due_at timestamp with time zone p 
+-- column weir_internal.later_row.enqueued_at timestamp with time zone p 
+-- column weir_internal.later_row.group_id integer p 
+-- column weir_internal.later_row.headers jsonb x 
+-- column weir_internal.later_row.id bigint p 
+-- column weir_internal.later_row.key text x 
+-- column weir_internal.later_row.payload jsonb x 
+-- column weir_internal.later_row.txid xid8 p 
+-- column weir_internal.log_record.attempts smallint[] x 
+-- column weir_internal.log_record.enqueued_at timestamp with time zone p 
+-- column weir_internal.log_record.enqueued_times timestamp with time zone[] x 
+-- column weir_internal.log_record.group_id integer p 
+-- column weir_internal.log_record.headers jsonb[] x 
+-- column weir_internal.log_record.id bigint p 
+-- column weir_internal.log_record.ids bigint[] x 
+-- column weir_internal.log_record.keys text[] x 
+-- column weir_internal.log_record.lane smallint p 
+-- column weir_internal.log_record.n integer p 
+-- column weir_internal.log_record.payloads jsonb[] x 
+-- column weir_internal.log_record.txid xid8 p 
+-- column weir_internal.parked_row.attempts smallint p 
+-- column weir_internal.parked_row.came_late boolean p 
+-- column weir_internal.parked_row.due_at timestamp with time zone p 
+-- column weir_internal.parked_row.enqueued_at timestamp with time zone p 
+-- column weir_internal.parked_row.group_id integer p 
+-- column weir_internal.parked_row.headers jsonb x 
+-- column weir_internal.parked_row.holder bigint p 
+-- column weir_internal.parked_row.id bigint p 
+-- column weir_internal.parked_row.key text x 
+-- column weir_internal.parked_row.lane smallint p 
+-- column weir_internal.parked_row.line text x 
+-- column weir_internal.parked_row.no bigint p 
+-- column weir_internal.parked_row.payload jsonb x 
+-- column weir_internal.place.bound xid8 p 
+-- column weir_internal.place.cur pg_snapshot x 
+-- column weir_internal.place.due_at timestamp with time zone p 
+-- column weir_internal.place.id bigint p 
+-- column weir_internal.place.lane smallint p 
+-- column weir_internal.place.seg bigint p 
+-- column weir_internal.place.since timestamp with time zone p 
+-- column weir_internal.place.txid xid8 p 
+-- column weir_internal.q1_claims_0.attempt smallint p 
+-- column weir_internal.q1_claims_0.claimed_at timestamp with time zone p 
+-- column weir_internal.q1_claims_0.cur pg_snapshot x 
+-- column weir_internal.q1_claims_0.deadline timestamp with time zone p 
+-- column weir_internal.q1_claims_0.due_at timestamp with time zone p 
+-- column weir_internal.q1_claims_0.due_id bigint p 
+-- column weir_internal.q1_claims_0.finished boolean p 
+-- column weir_internal.q1_claims_0.from_pos bigint p 
+-- column weir_internal.q1_claims_0.from_txid xid8 p 
+-- column weir_internal.q1_claims_0.id bigint p not null 
+-- column weir_internal.q1_claims_0.ids int8multirange x 
+-- column weir_internal.q1_claims_0.lo bigint p 
+-- column weir_internal.q1_claims_0.low bigint p 
+-- column weir_internal.q1_claims_0.n integer p 
+-- column weir_internal.q1_claims_0.next_expiry timestamp with time zone p 
+-- column weir_internal.q1_claims_0.pos bigint p 
+-- column weir_internal.q1_claims_0.prev pg_snapshot x 
+-- column weir_internal.q1_claims_0.seg bigint p 
+-- column weir_internal.q1_claims_0.slot smallint p not null 
+-- column weir_internal.q1_claims_0.src weir_internal.claim_range x 
+-- column weir_internal.q1_claims_0.txid xid8 p 
+-- column weir_internal.q1_claims_0.what smallint p not null 
+-- column weir_internal.q1_claims_1.attempt smallint p 
+-- column weir_internal.q1_claims_1.claimed_at timestamp with time zone p 
+-- column weir_internal.q1_claims_1.cur pg_snapshot x 
+-- column weir_internal.q1_claims_1.deadline timestamp with time zone p 
+-- column weir_internal.q1_claims_1.due_at timestamp with time zone p 
+-- column weir_internal.q1_claims_1.due_id bigint p 
+-- column weir_internal.q1_claims_1.finished boolean p 
+-- column weir_internal.q1_claims_1.from_pos bigint p 
+-- column weir_internal.q1_claims_1.from_txid xid8 p 
+-- column weir_internal.q1_claims_1.id bigint p not null 
+-- column weir_internal.q1_claims_1.ids int8multirange x 
+-- column weir_internal.q1_claims_1.lo bigint p 
+-- column weir_internal.q1_claims_1.low bigint p 
+-- column weir_internal.q1_claims_1.n integer p 
+-- column weir_internal.q1_claims_1.next_expiry timestamp with time zone p 
+-- column weir_internal.q1_claims_1.pos bigint p 
+-- column weir_internal.q1_claims_1.prev pg_snapshot x 
+-- column weir_internal.q1_claims_1.seg bigint p 
+-- column weir_internal.q1_claims_1.slot smallint p not null 
+-- column weir_internal.q1_claims_1.src weir_internal.claim_range x 
+-- column weir_internal.q1_claims_1.txid xid8 p 
+-- column weir_internal.q1_claims_1.what smallint p not null 
+-- column weir_internal.q1_claims_2.attempt smallint p 
+-- column weir_internal.q1_claims_2.claimed_at timestamp with time zone p 
+-- column weir_internal.q1_claims_2.cur pg_snapshot x 
+-- column weir_internal.q1_claims_2.deadline timestamp with time zone p 
+-- column weir_internal.q1_claims_2.due_at timestamp with time zone p 
+-- column weir_internal.q1_claims_2.due_id bigint p 
+-- column weir_internal.q1_claims_2.finished boolean p 
+-- column weir_internal.q1_claims_2.from_pos bigint p 
+-- column weir_internal.q1_claims_2.from_txid xid8 p 
+-- column weir_internal.q1_claims_2.id bigint p 
+-- column weir_internal.q1_claims_2.ids int8multirange x 
+-- column weir_internal.q1_claims_2.lo bigint p 
+-- column weir_internal.q1_claims_2.low bigint p 
+-- column weir_internal.q1_claims_2.n integer p 
+-- column weir_internal.q1_claims_2.next_expiry timestamp with time zone p 
+-- column weir_internal.q1_claims_2.pos bigint p 
+-- column weir_internal.q1_claims_2.prev pg_snapshot x 
+-- column weir_internal.q1_claims_2.seg bigint p 
+-- column weir_internal.q1_claims_2.slot smallint p 
+-- column weir_internal.q1_claims_2.src weir_internal.claim_range x 
+-- column weir_internal.q1_claims_2.txid xid8 p 
+-- column weir_internal.q1_claims_2.what smallint p 
+-- column weir_internal.q1_later.attempts smallint p 
+-- column weir_internal.q1_later.due_at timestamp with time zone p not null 
+-- column weir_internal.q1_later.enqueued_at timestamp with time zone p 
+-- column weir_internal.q1_later.group_id integer p 
+-- column weir_internal.q1_later.headers jsonb x 
+-- column weir_internal.q1_later.id bigint p not null 
+-- column weir_internal.q1_later.key text x 
+-- column weir_internal.q1_later.payload jsonb x not null 
+-- column weir_internal.q1_later.txid xid8 p not null 
+-- column weir_internal.q1_log_0.attempts smallint[] x 
+-- column weir_internal.q1_log_0.enqueued_at timestamp with time zone p 
+-- column weir_internal.q1_log_0.enqueued_times timestamp with time zone[] x 
+-- column weir_internal.q1_log_0.group_id integer p 
+-- column weir_internal.q1_log_0.headers jsonb[] m 
+-- column weir_internal.q1_log_0.id bigint p not null 
+-- column weir_internal.q1_log_0.ids bigint[] x 
+-- column weir_internal.q1_log_0.keys text[] x 
+-- column weir_internal.q1_log_0.lane smallint p not null 
+-- column weir_internal.q1_log_0.n integer p not null 
+-- column weir_internal.q1_log_0.payloads jsonb[] m not null 
+-- column weir_internal.q1_log_0.txid xid8 p not null default pg_current_xact_id()
+-- column weir_internal.q1_log_1.attempts smallint[] x 
+-- column weir_internal.q1_log_1.enqueued_at timestamp with time zone p 
+-- column weir_internal.q1_log_1.enqueued_times timestamp with time zone[] x 
+-- column weir_internal.q1_log_1.group_id integer p 
+-- column weir_internal.q1_log_1.headers jsonb[] m 
+-- column weir_internal.q1_log_1.id bigint p not null 
+-- column weir_internal.q1_log_1.ids bigint[] x 
+-- column weir_internal.q1_log_1.keys text[] x 
+-- column weir_internal.q1_log_1.lane smallint p not null 
+-- column weir_internal.q1_log_1.n integer p not null 
+-- column weir_internal.q1_log_1.payloads jsonb[] m not null 
+-- column weir_internal.q1_log_1.txid xid8 p not null default pg_current_xact_id()
+-- column weir_internal.q1_log_2.attempts smallint[] x 
+-- column weir_internal.q1_log_2.enqueued_at timestamp with time zone p 
+-- column weir_internal.q1_log_2.enqueued_times timestamp with time zone[] x 
+-- column weir_internal.q1_log_2.group_id integer p 
+-- column weir_internal.q1_log_2.headers jsonb[] m 
+-- column weir_internal.q1_log_2.id bigint p not null 
+-- column weir_internal.q1_log_2.ids bigint[] x 
+-- column weir_internal.q1_log_2.keys text[] x 
+-- column weir_internal.q1_log_2.lane smallint p not null 
+-- column weir_internal.q1_log_2.n integer p not null 
+-- column weir_internal.q1_log_2.payloads jsonb[] m not null 
+-- column weir_internal.q1_log_2.txid xid8 p not null default pg_current_xact_id()
+-- column weir_internal.q1_parked.attempts smallint p 
+-- column weir_internal.q1_parked.came_late boolean p 
+-- column weir_internal.q1_parked.due_at timestamp with time zone p 
+-- column weir_internal.q1_parked.enqueued_at timestamp with time zone p 
+-- column weir_internal.q1_parked.group_id integer p not null 
+-- column weir_internal.q1_parked.headers jsonb x 
+-- column weir_internal.q1_parked.holder bigint p 
+-- column weir_internal.q1_parked.id bigint p not null 
+-- column weir_internal.q1_parked.key text x 
+-- column weir_internal.q1_parked.lane smallint p 
+-- column weir_internal.q1_parked.line text x not null 
+-- column weir_internal.q1_parked.no bigint p not null 
+-- column weir_internal.q1_parked.payload jsonb x not null 
+-- column weir_internal.queues.aging interval p not null default '00:01:00'::interval
+-- column weir_internal.queues.claims_bytes bigint p not null default 16777216
+-- column weir_internal.queues.created_at timestamp with time zone p not null default now()
+-- column weir_internal.queues.group_ids integer p not null default 0
+-- column weir_internal.queues.lanes integer p not null 
+-- column weir_internal.queues.message_bytes_max integer p not null default 1048576
+-- column weir_internal.queues.name text x not null 
+-- column weir_internal.queues.no integer p not null 
+-- column weir_internal.queues.paused boolean p not null default false
+-- column weir_internal.queues.priorities integer p not null default 1
+-- column weir_internal.queues.retention interval p not null default '00:00:00'::interval
+-- column weir_internal.queues.segment_bytes bigint p not null default 67108864
+-- column weir_internal.queues.ttl interval p not null default '00:00:00'::interval
+-- column weir_internal.segments.freed_by xid8 p 
+-- column weir_internal.segments.no bigint p not null 
+-- column weir_internal.segments.opened_at timestamp with time zone p not null default clock_timestamp()
+-- column weir_internal.segments.opened_by xid8 p 
+-- column weir_internal.segments.queue_no integer p not null 
+-- column weir_internal.segments.sealed_at timestamp with time zone p 
+-- column weir_internal.segments.sealed_by xid8 p 
+-- column weir_internal.templates.body text x not null 
+-- column weir_internal.templates.name text x not null 
 -- CREATE INDEX bindings_queue ON weir_internal.bindings USING btree (queue_no)
 -- CREATE INDEX q1_claims_0_order ON weir_internal.q1_claims_0 USING btree (slot, what, id)
 -- CREATE INDEX q1_claims_1_order ON weir_internal.q1_claims_1 USING btree (slot, what, id)
@@ -344,9 +621,9 @@
 -- function weir.ack_many(queue_name text, claim_ids bigint[], ids int8multirange[] DEFAULT NULL::int8multirange[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -360,6 +637,8 @@
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain() returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
@@ -380,8 +659,9 @@
 -- function weir.revoke_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.route(topic text) returns SETOF text s definer {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
--- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval) returns bigint v - {owner=X/owner}
--- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval) returns SETOF bigint v - {owner=X/owner}
+-- function weir.seek(queue_name text, group_name text, "position" text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
+-- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
 -- function weir.stats(queue_name text DEFAULT NULL::text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unbind(pattern text, queue_name text) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.version() returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -391,6 +671,7 @@
 -- function weir_internal.admin:orders(p_verb text, p_args jsonb) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.administer(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.advance_idle(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.apply_ttl(g weir_internal.groups) returns weir_internal.groups v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ask_admin(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backoff(g weir_internal.groups, p_attempts integer) returns interval v - {owner=X/owner}
 -- function weir_internal.bury(p_queue integer, p_group smallint, p_messages weir_internal.later_row[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -401,6 +682,7 @@
 -- function weir_internal.check_many(p_verb text, p_claims bigint[], p_count integer, p_requests integer[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_message(p_queue text, p_bytes_max integer, p_payload jsonb, p_key text, p_headers jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_name(p_what text, p_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.check_priority(p_queue text, p_priorities integer, p_priority integer, p_keyed boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_queue_settings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_receive(p_queue text, p_group text, p_group_no smallint, p_max integer, p_lease interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_topic(p_what text, p_text text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -411,7 +693,7 @@
 -- function weir_internal.clock() returns timestamp with time zone v - {owner=X/owner}
 -- function weir_internal.complete_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.configure_group(queue_name text, group_name text, max_attempts integer, backoff_min interval, backoff_max interval, patience interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.configure_queue(queue_name text, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, lanes integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.configure_queue(queue_name text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.count_ids(p_ids int8multirange) returns integer i - {owner=X/owner}
 -- function weir_internal.create_cursors(q weir_internal.queues, p_group smallint, p_at_end boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -428,17 +710,17 @@
 -- function weir_internal.due_at(p_queue integer, p_clock regclass, p_delay interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_parked(q weir_internal.queues, g weir_internal.groups, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.end_place(q weir_internal.queues) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.expand_template(p_body text, q weir_internal.queues) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend:orders(p_claim bigint, p_lease interval) returns timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend_claim(p_queue integer, p_claim bigint, p_lease interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend_many:orders(p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.fail_missing(p_queue text, p_claim bigint, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.find_place(q weir_internal.queues, p_position text) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.functions_of(p_role name) returns SETOF regprocedure s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.generate_queue_functions(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",check_function_bodies=off} {owner=X/owner}
--- function weir_internal.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
--- function weir_internal.get:orders(p_id bigint) returns SETOF weir.stored_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT oldest_age interval) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.groups:orders() returns SETOF weir_internal.groups s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.has_passed(c weir_internal.claim, p_seg bigint, p_sealed_by xid8) returns boolean i - {owner=X/owner}
@@ -446,6 +728,7 @@
 -- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer i - {owner=X/owner}
 -- function weir_internal.lease_again(p_queue integer, c weir_internal.claim, p_ids int8multirange, p_attempt integer, p_deadline timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.line_of(p_key text, p_lane integer) returns text i - {owner=X/owner}
+-- function weir_internal.lock_claims(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_class(p_queue integer) returns integer i - {owner=X/owner}
 -- function weir_internal.lock_lanes(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_or_skip(p_table text, p_mode text) returns boolean v {"search_path=pg_catalog, pg_temp",lock_timeout=20ms} {owner=X/owner}
@@ -454,6 +737,7 @@
 -- function weir_internal.mark_waiting:orders() returns text v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.move_claim(q weir_internal.queues, u weir_internal.claim) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.move_claims(q weir_internal.queues, p_seg bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.move_cursors(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.nack:orders(p_claim bigint, p_ids bigint[], p_delay interval, p_reason text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_segment(p_queue integer, p_from bigint, p_hi bigint, p_snapshot pg_snapshot) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -464,7 +748,7 @@
 -- function weir_internal.purge(queue_name text, group_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.purge_group(q weir_internal.queues, g weir_internal.groups) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_append(r weir_internal.log_record) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_append_batch(p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_append_batch(p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_priority integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_checkpoint(c weir_internal.claim) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim(c weir_internal.claim, g weir_internal.groups, p_lane integer, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_due(g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -493,24 +777,25 @@
 -- function weir_internal.reject:orders(p_claim bigint, p_ids bigint[], p_reason text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.release:orders(p_claim bigint, p_ids bigint[]) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.release_parked(q weir_internal.queues, g weir_internal.groups, e weir_internal.claim) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.rename_queue(queue_name text, new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.restore_grants() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.replayed_ids(q weir_internal.queues, p weir_internal.place) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.later_row[], p_delay interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_claims(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_log(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.seek(queue_name text, group_name text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats:orders() returns SETOF weir.group_stats v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[]) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.take_unfinished(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.to_micros(p_time timestamp with time zone) returns bigint i - {owner=X/owner}
 -- function weir_internal.trim_later(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.trim_parked(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -20,8 +20,7 @@ begin
     select * into a
     from jsonb_to_record(p_args) as t (
         group_name text, ordered boolean, start text, max_attempts int, backoff_min interval, backoff_max interval,
-        patience interval, ids bigint[], new_name text, lanes int,
-        message_bytes_max int, segment_bytes bigint, claims_bytes bigint);
+        patience interval, ids bigint[], new_name text, "position" text);
     case p_verb
     when 'create_group' then
         perform weir_internal.create_group(
@@ -32,7 +31,7 @@ begin
     when 'drop_group' then
         perform weir_internal.drop_group(p_queue, a.group_name);
     when 'configure_queue' then
-        perform weir_internal.configure_queue(p_queue, a.message_bytes_max, a.segment_bytes, a.claims_bytes, a.lanes);
+        perform weir_internal.configure_queue(p_queue, p_args);
     when 'drop_queue' then
         perform weir_internal.drop_queue(p_queue);
     when 'rename_queue' then
@@ -43,6 +42,8 @@ begin
         perform weir_internal.set_paused(p_queue, a.group_name, false);
     when 'purge' then
         return weir_internal.purge(p_queue, a.group_name);
+    when 'seek' then
+        perform weir_internal.seek(p_queue, a.group_name, a.position);
     when 'redrive' then
         return weir_internal.redrive(p_queue, a.group_name, a.ids);
     when 'discard' then

@@ -31,10 +31,12 @@ begin
     into v_stale using q.no, v_now, q.lanes;
     if v_stale is not true and pg_relation_size(format('weir_internal.q%s_later', q.no)) = 0
         and not exists (select from weir_internal.segments s
-                        where s.queue_no = q.no and s.sealed_by is not null and s.freed_by is null) then
+                        where s.queue_no = q.no and s.freed_by is null
+                            and s.sealed_at + q.retention <= v_now) then
         return 0;
     end if;
     for g in select * from weir_internal.groups where queue_no = q.no loop
+        g := weir_internal.apply_ttl(g);
         execute format('select weir_internal.q%s_skip_due($1)', q.no) into v_moved using g;
         v_steps := v_steps + v_moved::int;
         for l in 0 .. q.lanes loop

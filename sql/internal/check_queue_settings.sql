@@ -11,14 +11,28 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_setting text;
+    v_value text;
+    v_rule text;
 begin
-    if q.lanes is null or q.lanes not between 1 and 256
-        or q.message_bytes_max is null or q.message_bytes_max not between 1024 and 67108864
-        or q.segment_bytes is null or q.segment_bytes < 65536 or q.claims_bytes is null or q.claims_bytes < 65536 then
-        raise exception 'queue "%": lanes %, message_bytes_max %, segment_bytes % or claims_bytes % is out of range',
-            q.name, q.lanes, q.message_bytes_max, q.segment_bytes, q.claims_bytes
-            using errcode = 'WR006',
-            hint = 'lanes: 1 to 256; message_bytes_max: 1024 to 67108864; the others: 65536 or more.';
+    select t.* into v_setting, v_value, v_rule
+    from (values
+        ('priorities', q.priorities::text, '1 to 8', q.priorities between 1 and 8),
+        ('lanes', (q.lanes / greatest(1, q.priorities))::text, '1 to 256 for all priorities together',
+            q.lanes between 1 and 256),
+        ('message_bytes_max', q.message_bytes_max::text, '1024 to 67108864',
+            q.message_bytes_max between 1024 and 67108864),
+        ('segment_bytes', q.segment_bytes::text, '65536 or more', q.segment_bytes >= 65536),
+        ('claims_bytes', q.claims_bytes::text, '65536 or more', q.claims_bytes >= 65536),
+        ('aging', q.aging::text, '0 to 10 years', q.aging between interval '0' and interval '10 years'),
+        ('ttl', q.ttl::text, '0 (none) to 10 years', q.ttl between interval '0' and interval '10 years'),
+        ('retention', q.retention::text, '0 to 10 years', q.retention between interval '0' and interval '10 years')
+    ) as t (setting, value, rule, fits)
+    where t.fits is not true limit 1;
+    if found then
+        raise exception 'queue "%": % % is out of range', q.name, v_setting, coalesce(v_value, 'null')
+            using errcode = 'WR006', hint = format('%s: %s.', v_setting, v_rule);
     end if;
 end
 $$;

@@ -36,6 +36,12 @@ begin
         'select coalesce(range_agg(m), ''{}'') from weir_internal.q%s_unfinished($1, $2, ''infinity'', null) u
          cross join lateral unnest(u.ids) m', q.no)
     into v_held using v_slot, c.low;
+    if g.ttl > interval '0' then
+        execute format(
+            'delete from weir_internal.q%s_parked
+             where group_id = $1 and enqueued_at < $2 and holder is null and not id <@ $3', q.no)
+        using g.id, g.since, v_held;
+    end if;
     r.payloads := '{}';
     for h in execute format(
         'with recursive lines (line) as (

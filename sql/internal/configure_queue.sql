@@ -1,18 +1,14 @@
--- weir_internal.configure_queue(queue_name, message_bytes_max, segment_bytes, claims_bytes, lanes)
--- Changes a queue's settings. The queue's own functions contain message_bytes_max and are made anew when it changes;
--- calls under way end as they began.
+-- weir_internal.configure_queue(queue_name, p_settings)
+-- Changes a queue's settings. The queue's own functions contain some of them and are made anew when those change; calls
+-- under way end as they began.
 --
 -- Parameters:
---   queue_name         the queue
---   message_bytes_max  null = as it is
---   segment_bytes      null = as it is
---   claims_bytes       null = as it is
---   lanes              null, or as it is
+--   queue_name  the queue
+--   p_settings  as weir.configure_queue takes them, by name; null or missing = as it is
 -- Returns: nothing.
 -- Raises: WR001, WR006, WR015
 -- Locks: the lock for the creation of queues and the queue's administration lock, until the transaction ends.
-create or replace function weir_internal.configure_queue(
-    queue_name text, message_bytes_max int, segment_bytes bigint, claims_bytes bigint, lanes int)
+create or replace function weir_internal.configure_queue(queue_name text, p_settings jsonb)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,25 +16,36 @@ as $$
 declare
     o weir_internal.queues; -- before
     q weir_internal.queues; -- after
+    s record;
 begin
     perform pg_advisory_xact_lock(weir_internal.lock_class(0), -1); -- its functions are made anew by nobody else
     o := weir_internal.find_queue(queue_name);
     perform pg_advisory_xact_lock(weir_internal.lock_class(o.no), -1);
     o := weir_internal.find_queue(queue_name);
-    if lanes <> o.lanes then
-        raise exception 'queue "%" has % lanes, and not %, for as long as it lives', o.name, o.lanes, lanes
+    select * into s
+    from jsonb_to_record(p_settings) as t (
+        lanes int, message_bytes_max int, segment_bytes bigint, claims_bytes bigint, aging interval, ttl interval,
+        retention interval);
+    if s.lanes <> o.lanes / o.priorities then
+        raise exception 'queue "%" has % lanes, and not %, for as long as it lives',
+            o.name, o.lanes / o.priorities, s.lanes
             using errcode = 'WR015',
-            hint = format('Rename it, create "%s" with %s lanes, and empty the old before the new.', o.name, lanes);
+            hint = format('Rename it, create "%s" with %s lanes, and empty the old before the new.', o.name, s.lanes);
     end if;
     q := o;
-    q.message_bytes_max := coalesce($2, q.message_bytes_max);
-    q.segment_bytes := coalesce($3, q.segment_bytes);
-    q.claims_bytes := coalesce($4, q.claims_bytes);
+    q.message_bytes_max := coalesce(s.message_bytes_max, o.message_bytes_max);
+    q.segment_bytes := coalesce(s.segment_bytes, o.segment_bytes);
+    q.claims_bytes := coalesce(s.claims_bytes, o.claims_bytes);
+    q.aging := coalesce(s.aging, o.aging);
+    q.ttl := coalesce(s.ttl, o.ttl);
+    q.retention := coalesce(s.retention, o.retention);
     perform weir_internal.check_queue_settings(q);
     update weir_internal.queues w
-    set message_bytes_max = q.message_bytes_max, segment_bytes = q.segment_bytes, claims_bytes = q.claims_bytes
+    set message_bytes_max = q.message_bytes_max, segment_bytes = q.segment_bytes, claims_bytes = q.claims_bytes,
+        aging = q.aging, ttl = q.ttl, retention = q.retention
     where w.no = q.no;
-    if q.message_bytes_max <> o.message_bytes_max then
+    update weir_internal.groups set ttl = q.ttl where queue_no = q.no and ttl <> q.ttl;
+    if (q.message_bytes_max, q.aging) <> (o.message_bytes_max, o.aging) then
         perform weir_internal.generate_queue_functions(q);
     end if;
 end

@@ -31,6 +31,7 @@ declare
     q weir_internal.queues := weir_internal.find_queue(queue_name);
     g weir_internal.groups;
     v_no int;
+    v_max int := 16384 / (q.lanes + 1);
     v_since timestamptz;
 begin
     perform weir_internal.check_name('group', group_name);
@@ -47,18 +48,19 @@ begin
         raise exception 'queue "%" has a group "%" already', queue_name, group_name
             using errcode = 'WR004', hint = 'Choose another name, or use the group that is there.';
     end if;
-    select min(s.no) into v_no
-    from (select 0 as no union all select w.no + 1 from weir_internal.groups w where w.queue_no = q.no) s
-    where not exists (select from weir_internal.groups w where w.queue_no = q.no and w.no = s.no);
-    if (v_no + 1) * (q.lanes + 1) > 16384 then
-        raise exception 'queue "%" has % groups, which is as many as % lanes allow', queue_name, v_no, q.lanes
+    -- the number that was free longest: a receive that still has a dropped group's row claims nothing of this one
+    select n into v_no from generate_series(0, v_max - 1) n
+    where not exists (select from weir_internal.groups w where w.queue_no = q.no and w.no = n)
+    order by ((n - q.group_ids) % v_max + v_max) % v_max limit 1;
+    if v_no is null then
+        raise exception 'queue "%" has % groups, which is as many as % lanes allow', queue_name, v_max, q.lanes
             using errcode = 'WR014',
             hint = 'Groups times (lanes + 1) may not exceed 16384. Use a queue with fewer lanes.';
     end if;
     update weir_internal.queues set group_ids = group_ids + 1 where no = q.no returning * into q;
     insert into weir_internal.groups
-        (queue_no, no, id, name, ordered, max_attempts, backoff_min, backoff_max, patience, since, queue_paused)
-    values (q.no, v_no, q.group_ids, group_name, $3, $5, $6, $7, $8, v_since, q.paused);
+        (queue_no, no, id, name, ordered, max_attempts, backoff_min, backoff_max, patience, since, ttl, queue_paused)
+    values (q.no, v_no, q.group_ids, group_name, $3, $5, $6, $7, $8, v_since, q.ttl, q.paused);
     perform weir_internal.create_cursors(q, v_no::smallint, start = 'end');
 end
 $$;

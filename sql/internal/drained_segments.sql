@@ -16,9 +16,10 @@ as $$
 declare
     v_passed bigint[];
     v_claimed bigint[];
+    v_until timestamptz := weir_internal.clock() - q.retention;
 begin
     if not exists (select from weir_internal.segments s
-                   where s.queue_no = q.no and s.freed_by is null
+                   where s.queue_no = q.no and s.freed_by is null and s.sealed_at <= v_until
                        and pg_visible_in_snapshot(s.sealed_by, weir_internal.snapshot())) then
         return;
     end if;
@@ -28,10 +29,10 @@ begin
              cross join lateral weir_internal.q%s_cursor((g.no * ($2 + 1) + l)::smallint) k
              where g.queue_no = $1)
          select array_agg(s.no order by s.no) from weir_internal.segments s
-         where s.queue_no = $1 and s.freed_by is null
+         where s.queue_no = $1 and s.freed_by is null and s.sealed_at <= $3
              and pg_visible_in_snapshot(s.sealed_by, weir_internal.snapshot())
              and not exists (select from cursors where not weir_internal.has_passed(k, s.no, s.sealed_by))', q.no)
-    into v_passed using q.no, q.lanes;
+    into v_passed using q.no, q.lanes, v_until;
     execute format(
         'select array_agg(distinct coalesce((u.src).seg, u.seg))
          from weir_internal.groups g cross join generate_series(0, $2) l

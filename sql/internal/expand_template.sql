@@ -1,7 +1,8 @@
 -- weir_internal.expand_template(p_body, q)
--- Turns a template into the text of one queue's functions. {q}, {no}, {name}, {lanes} and {message_bytes_max} are
--- replaced. The lines between `--{ N` and `--}` are repeated for {k} = 0 .. N - 1, with {if} standing for `if` the
--- first time and `elsif` after that.
+-- Turns a template into the text of one queue's functions. {q}, {no}, {name}, and those of its settings that
+-- stand in braces are replaced; {lanes} are those of all priorities, {level_lanes} those of one. The lines between
+-- `--{ N` and `--}` are repeated for {k} = 0 .. N - 1, with {if} standing for `if` the first time and `elsif` after
+-- that; N is {prioritized}, 1 or 0, for what only a queue with priorities needs.
 --
 -- Parameters:
 --   p_body  the template
@@ -19,6 +20,15 @@ declare
     v_block text;
     v_times text;
 begin
+    p_body := replace(p_body, '{q}', 'q' || q.no);
+    p_body := replace(p_body, '{no}', q.no::text);
+    p_body := replace(p_body, '{name}', q.name);
+    p_body := replace(p_body, '{lanes}', q.lanes::text);
+    p_body := replace(p_body, '{message_bytes_max}', q.message_bytes_max::text);
+    p_body := replace(p_body, '{priorities}', q.priorities::text);
+    p_body := replace(p_body, '{level_lanes}', (q.lanes / q.priorities)::text);
+    p_body := replace(p_body, '{aging}', q.aging::text);
+    p_body := replace(p_body, '{prioritized}', (q.priorities > 1)::int::text);
     loop
         v_part := regexp_match(p_body, '^(.*?)\n *--\{ (\d)\n(.*?)\n *--\}(.*)$');
         exit when v_part is null;
@@ -30,10 +40,6 @@ begin
         end loop;
         p_body := v_part[1] || v_block || v_part[4];
     end loop;
-    p_body := replace(p_body, '{q}', 'q' || q.no);
-    p_body := replace(p_body, '{no}', q.no::text);
-    p_body := replace(p_body, '{name}', q.name);
-    p_body := replace(p_body, '{lanes}', q.lanes::text);
-    return replace(p_body, '{message_bytes_max}', q.message_bytes_max::text);
+    return p_body;
 end
 $$;

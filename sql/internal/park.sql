@@ -28,6 +28,6 @@ begin
          from unnest($3) with ordinality m
          cross join lateral (select coalesce($2, weir_internal.lane_of(m.key, $7), 0) as lane) l
          order by m.ordinality', q.no)
-    using g.id, p_lane, p_messages, p_due_at, p_holder, p_came_late, q.lanes;
+    using g.id, p_lane, p_messages, p_due_at, p_holder, p_came_late, q.lanes / q.priorities;
 end
 $$;

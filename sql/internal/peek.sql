@@ -19,7 +19,7 @@ set enable_seqscan = off
 as $$
 declare
     q weir_internal.queues := weir_internal.find_queue(queue_name);
-    g weir_internal.groups := weir_internal.find_group(q, group_name);
+    g weir_internal.groups := weir_internal.apply_ttl(weir_internal.find_group(q, group_name));
 begin
     perform weir_internal.check_isolation('peek');
     if max is null or max not between 1 and 10000 then

@@ -24,7 +24,7 @@ begin
     end if;
     for g in select * from weir_internal.groups w where w.queue_no = q.no and w.no = coalesce(g.no, w.no) order by w.no
     loop
-        v_count := v_count + weir_internal.purge_group(q, g);
+        v_count := v_count + weir_internal.purge_group(q, weir_internal.apply_ttl(g));
     end loop;
     return v_count;
 end

@@ -28,8 +28,8 @@ as $$
     ('admin',
         array['admin', 'describe', 'groups', 'stats', 'peek', 'get', 'dead_letters'],
         array['weir.create_group', 'weir.configure_group', 'weir.drop_group', 'weir.configure_queue',
-            'weir.drop_queue', 'weir.rename_queue', 'weir.pause', 'weir.resume', 'weir.purge', 'weir.redrive',
-            'weir.discard', 'weir.maintain', 'weir.version',
+            'weir.drop_queue', 'weir.rename_queue', 'weir.pause', 'weir.resume', 'weir.purge', 'weir.seek',
+            'weir.redrive', 'weir.discard', 'weir.maintain', 'weir.version',
             'weir.list_queues', 'weir.list_groups', 'weir.stats', 'weir.peek', 'weir.get', 'weir.dead_letters',
             'weir_internal.queue_function', 'weir_internal.visible_queues', 'weir_internal.ask_admin'])
 $$;

@@ -19,7 +19,7 @@ declare
     v_ring bigint := pg_sequence_last_value(v_ring_name);
     v_open text := format('weir_internal.q%s_claims_%s', q.no, (v_ring + 1) / 2 % 2);
     v_other text := format('weir_internal.q%s_claims_%s', q.no, ((v_ring + 1) / 2 + 1) % 2);
-    v_carried bigint;
+    v_carried bigint; -- octets
     v_step_by xid8; -- the transaction that did the step that this state waits for
 begin
     execute format('select txid from %s where slot = -1 and what = 9 and id = $1 order by txid desc limit 1', v_open)
@@ -53,6 +53,7 @@ begin
     if not weir_internal.lock_or_skip(v_other, 'share') then
         return 0;
     end if;
+    v_carried := pg_table_size(v_open);
     execute format(
         'with slots as materialized (
              select k.slot, k.id, k.low from weir_internal.groups g cross join generate_series(0, $2) l
@@ -64,12 +65,11 @@ begin
              select u.slot, u.id from slots s
              cross join lateral weir_internal.q%1$s_unfinished(s.slot, s.low, ''infinity'', null) u),
          rows as materialized (
-             select o.* from needed d join %3$s o on o.slot = d.slot and o.id = d.id and o.what in (0, 1, 2, 3)),
-         carried as (insert into %2$s select * from rows)
-         select coalesce(sum(pg_column_size(r)), 0) from rows r',
+             select o.* from needed d join %3$s o on o.slot = d.slot and o.id = d.id and o.what in (0, 1, 2, 3))
+         insert into %2$s select * from rows',
         q.no, v_open, v_other)
-    into v_carried using q.no, q.lanes;
-    perform weir_internal.mark_claims(q, v_ring, v_carried);
+    using q.no, q.lanes;
+    perform weir_internal.mark_claims(q, v_ring, pg_table_size(v_open) - v_carried);
     return 1;
 end
 $$;

@@ -46,7 +46,8 @@ begin
         where queue_no = q.no and no < v_ring and sealed_by is null order by no
     loop
         if weir_internal.lock_or_skip(v_table || v_no % 3, 'share') then
-            update weir_internal.segments set sealed_by = pg_current_xact_id() where queue_no = q.no and no = v_no;
+            update weir_internal.segments set sealed_by = pg_current_xact_id(), sealed_at = weir_internal.clock()
+            where queue_no = q.no and no = v_no;
             v_steps := v_steps + 1;
         end if;
     end loop;

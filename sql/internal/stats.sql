@@ -18,12 +18,13 @@ declare
 begin
     perform weir_internal.check_isolation('stats');
     o.queue_name := q.name;
-    o.lanes := q.lanes;
+    o.lanes := q.lanes / q.priorities;
     o.segments := (select count(*) from weir_internal.segments s where s.queue_no = q.no and s.freed_by is null
                        and s.no <= pg_sequence_last_value(format('weir_internal.q%s_log_ring', q.no)));
     o.bytes := (select sum(pg_total_relation_size(format('weir_internal.q%s_%s', q.no, t)))
                 from unnest(array['log_0', 'log_1', 'log_2', 'claims_0', 'claims_1', 'later', 'parked']) t);
     for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.name loop
+        g := weir_internal.apply_ttl(g);
         o.group_name := g.name;
         select s.waiting, s.claimed, s.delayed, s.oldest_age into o.waiting, o.claimed, o.delayed, o.oldest_age
         from weir_internal.group_depth(q, g) s;

@@ -8,19 +8,20 @@
 --   p_payloads  one a message
 --   p_keys      null, or one a message
 --   p_headers   null, or one a message
+--   p_priority  of all of them
 -- Returns: nothing.
 -- Raises: none
 -- Locks: ROW EXCLUSIVE on the open segment, until the transaction ends.
 insert into weir_internal.templates (name, body) values ('append_batch', $template$
 create or replace function weir_internal.{q}_append_batch(
-    p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[])
+    p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_priority int)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $body$
 declare
     r weir_internal.log_record;
-    v_any int := floor(random() * {lanes});
+    v_any int := p_priority * {level_lanes} + floor(random() * {level_lanes});
     v_chunk int := greatest(1, least(1000, 65536::bigint * cardinality(p_ids) / pg_column_size(p_payloads)));
     v_seg bigint;
 begin
@@ -35,7 +36,7 @@ begin
             select l.*, (row_number() over (partition by l.lane order by l.id) - 1) / v_chunk as chunk
             from (
                 select u.id, u.payload, u.key, u.headers,
-                    case when u.key is null then v_any else weir_internal.lane_of(u.key, {lanes}) end as lane
+                    case when u.key is null then v_any else weir_internal.lane_of(u.key, {level_lanes}) end as lane
                 from unnest(p_ids, p_payloads, p_keys, p_headers) as u (id, payload, key, headers)
             ) l
         ) m

@@ -18,7 +18,13 @@ as $body$
 declare
     v_id bigint := nextval('weir_internal.{q}_ids');
     v_due timestamptz;
+    v_ttl interval;
 begin
+    select ttl into v_ttl from weir_internal.queues where no = {no};
+    if v_ttl > interval '0' and p_delay >= v_ttl then
+        raise exception 'a delay of % is not less than %, the ttl of queue "{name}"', p_delay, v_ttl
+            using errcode = 'WR006', hint = 'The message would never be delivered. Give a shorter delay.';
+    end if;
     v_due := weir_internal.due_at({no}, 'weir_internal.{q}_later_clock', p_delay);
     insert into weir_internal.{q}_later (txid, due_at, id, attempts, key, payload, headers, enqueued_at)
     values (pg_current_xact_id(), v_due, v_id, 0, p_key, p_payload, p_headers, weir_internal.clock());

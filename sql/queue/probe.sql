@@ -6,8 +6,9 @@
 --   g        the group
 --   p_first  the lane to begin with
 --   p_now    time against which leases expire
--- Returns: lanes, those with an expired lease first, then the others from p_first on; it may name one lane too many,
--- never one too few.
+-- Returns: -1 - lane of those where a lease has expired, then the lanes with something new, from p_first on; it may
+-- name one lane too many, never one too few. With priorities, a level goes by when its next message was sent, as if that
+-- were its priority times the queue's aging earlier; one lane of the level, the first from p_first on, speaks for all.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log and the open segment.
 insert into weir_internal.templates (name, body) values ('probe', $template$
@@ -31,11 +32,10 @@ begin
         v_table := case when v_ring % 2 = 1 then 2 else v_ring / 2 % 2 end;
         --{ 3
         {if} v_table = {k} then
-            select array_agg(l) filter (where c.next_expiry <= p_now),
-                coalesce(array_agg(l) filter (where c.next_expiry > p_now and l < {lanes}
-                                              and (not c.finished or c.lo < v_hi)), '{}'),
-                array_agg(l) filter (where c.next_expiry > p_now and l < {lanes} and c.finished and c.lo >= v_hi),
-                array_agg(c.cur) filter (where c.next_expiry > p_now and l < {lanes} and c.finished and c.lo >= v_hi)
+            select array_agg(-1 - l) filter (where c.next_expiry <= p_now),
+                coalesce(array_agg(l) filter (where l < {lanes} and (not c.finished or c.lo < v_hi)), '{}'),
+                array_agg(l) filter (where l < {lanes} and c.finished and c.lo >= v_hi),
+                array_agg(c.cur) filter (where l < {lanes} and c.finished and c.lo >= v_hi)
             into v_expired, v_busy, v_idle, v_curs
             from generate_series(0, {lanes}) l
             cross join lateral (
@@ -65,8 +65,18 @@ begin
     if v_expired is null and cardinality(v_busy) = 0 then
         return '{}';
     end if;
-    return v_expired || array(select l from unnest(v_busy) l where l >= p_first)
+    v_busy := array(select l from unnest(v_busy) l where l >= p_first)
         || array(select l from unnest(v_busy) l where l < p_first);
+    --{ {prioritized}
+    v_busy := array(
+        with busy as materialized (
+            select u.lane, u.i, u.lane / {level_lanes} as level from unnest(v_busy) with ordinality as u (lane, i)),
+        heads as (
+            select b.level, weir_internal.{q}_sent_at(g, b.lane) - b.level * interval '{aging}' as rank
+            from (select distinct on (level) level, lane from busy order by level, i) b)
+        select b.lane from busy b join heads h using (level) order by h.rank, b.level desc, b.i);
+    --}
+    return v_expired || v_busy;
 end
 $body$
 $template$) on conflict (name) do update set body = excluded.body;

@@ -33,8 +33,9 @@ declare
     v_now timestamptz := weir_internal.clock();
     v_first int := floor(random() * {lanes});
     v_lanes int[] := array[v_first];
-    v_probed boolean := random() < 0.03125;
+    v_probed boolean := {priorities} > 1 or random() < 0.03125;
     v_lane int;
+    v_expired boolean; -- only what has expired is wanted of the lane
     v_slot smallint;
     c weir_internal.claim;
     v_want int := p_max;
@@ -45,6 +46,9 @@ begin
         or current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
         perform weir_internal.check_receive('{name}', p_group, g.no, p_max, p_lease);
         return v_out; -- paused
+    end if;
+    if g.ttl > interval '0' then
+        g := weir_internal.apply_ttl(g);
     end if;
     if pg_sequence_last_value('weir_internal.{q}_later_clock') > 0 then
         for o in select * from weir_internal.{q}_claim_due(g, v_want, p_lease) loop
@@ -64,6 +68,8 @@ begin
     end if;
     while v_want > 0 loop
         foreach v_lane in array v_lanes loop
+            v_expired := v_lane < 0;
+            v_lane := case when v_expired then -1 - v_lane else v_lane end;
             v_slot := g.no * ({lanes} + 1) + v_lane;
             continue when not v_probed
                 and not weir_internal.{q}_has_new(weir_internal.{q}_cursor(v_slot), v_lane, v_now);
@@ -76,6 +82,7 @@ begin
                 end loop;
                 c := weir_internal.{q}_fresh(v_slot, v_now);
             end if;
+            continue when v_expired;
             continue when g.ordered and weir_internal.{q}_occupied(g, c, v_now);
             if v_want > 0 and v_lane < {lanes} then
                 v_claimed := weir_internal.{q}_claim(c, g, v_lane, v_want, p_lease);

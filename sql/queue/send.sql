@@ -5,15 +5,17 @@
 -- without writers.
 --
 -- Parameters:
---   p_payload  jsonb, not null
---   p_key      decides the lane; null = any lane
---   p_headers  a jsonb object or null
---   p_delay    null or 0 = at once
+--   p_payload   jsonb, not null
+--   p_key       decides the lane; null = any lane
+--   p_headers   a jsonb object or null
+--   p_delay     null or 0 = at once
+--   p_priority  null = 0
 -- Returns: the message's id.
 -- Raises: WR006, WR007, WR008
 -- Locks: ROW EXCLUSIVE on the open segment (or on `later`), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('send', $template$
-create or replace function weir_internal."send:{name}"(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval)
+create or replace function weir_internal."send:{name}"(
+    p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority int)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -27,14 +29,17 @@ begin
         or pg_column_size(p_payload) > {message_bytes_max} then
         perform weir_internal.check_message('{name}', {message_bytes_max}, p_payload, p_key, p_headers);
     end if;
+    if p_priority is not null then
+        perform weir_internal.check_priority('{name}', {priorities}, p_priority, p_key is not null);
+    end if;
     if p_delay <> interval '0' then
         return weir_internal.{q}_delay(p_payload, p_key, p_headers, p_delay);
     end if;
     v_id := nextval('weir_internal.{q}_ids');
     if p_key is null then
-        v_lane := floor(random() * {lanes});
+        v_lane := coalesce(p_priority, 0) * {level_lanes} + floor(random() * {level_lanes});
     else
-        v_lane := weir_internal.lane_of(p_key, {lanes});
+        v_lane := weir_internal.lane_of(p_key, {level_lanes});
     end if;
     loop
         v_ring := pg_sequence_last_value('weir_internal.{q}_log_ring');

@@ -7,12 +7,13 @@
 --   p_keys      null, or one a message (null elements allowed)
 --   p_headers   null, or one a message (null elements allowed)
 --   p_delay     null or 0 = at once
+--   p_priority  of all of them; null = 0
 -- Returns: the ids, in the order of the payloads, rising.
 -- Raises: WR006, WR007, WR008
 -- Locks: ROW EXCLUSIVE on the open segment (or on `later`), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('send_batch', $template$
 create or replace function weir_internal."send_batch:{name}"(
-    p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval)
+    p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority int)
 returns bigint[]
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -27,6 +28,9 @@ begin
         or array_position(p_payloads, null) is not null then
         perform weir_internal.check_batch('{name}', {message_bytes_max}, p_payloads, p_keys, p_headers);
     end if;
+    if p_priority is not null then
+        perform weir_internal.check_priority('{name}', {priorities}, p_priority, p_keys is not null);
+    end if;
     if p_delay <> interval '0' then
         return array(
             select weir_internal.{q}_delay(u.payload, u.key, u.headers, p_delay)
@@ -35,7 +39,7 @@ begin
     v_ids := array(select nextval('weir_internal.{q}_ids') from generate_series(1, v_count));
     if p_keys is not null or v_count not between 1 and 1000 or pg_column_size(p_payloads) > 65536
         or v_ids[v_count] - v_ids[1] >= v_count then -- another sender took ids in between
-        perform weir_internal.{q}_append_batch(v_ids, p_payloads, p_keys, p_headers);
+        perform weir_internal.{q}_append_batch(v_ids, p_payloads, p_keys, p_headers, coalesce(p_priority, 0));
         return v_ids;
     end if;
     loop
@@ -43,7 +47,8 @@ begin
         --{ 3
         {if} v_ring % 3 = {k} then
             insert into weir_internal.{q}_log_{k} (id, n, lane, enqueued_at, headers, payloads)
-            select v_ids[v_count], v_count, floor(random() * {lanes}), weir_internal.clock(), p_headers, p_payloads
+            select v_ids[v_count], v_count, coalesce(p_priority, 0) * {level_lanes} + floor(random() * {level_lanes}),
+                weir_internal.clock(), p_headers, p_payloads
             where pg_sequence_last_value('weir_internal.{q}_log_ring') = v_ring;
         --}
         end if;

@@ -15,6 +15,7 @@ create table if not exists weir_internal.groups (
     paused       boolean not null default false, -- nothing is delivered: this group is paused
     queue_paused boolean not null default false, -- nothing is delivered: the queue is; as queues.paused
     purged       pg_snapshot,                  -- what `later` held in this snapshot is not for this group
+    ttl          interval not null default '0', -- as queues.ttl
     primary key (queue_no, no),
     unique (queue_no, name)
 );

@@ -12,5 +12,6 @@ create table if not exists weir_internal.segments (
     sealed_by xid8,
     -- the transaction that truncated it; the table may serve again once that is over
     freed_by  xid8,
+    sealed_at timestamptz, -- when; retention counts from here
     primary key (queue_no, no)
 );

@@ -181,7 +181,7 @@ func TestRightsAreClosed(t *testing.T) {
 		for _, call := range []string{
 			"select weir.send('orders', '1')", "select weir.receive('orders')", "select weir.version()",
 			"select weir.maintain()",
-			`select weir_internal."send:orders"('1', null, null, null)`, "select * from weir_internal.queues",
+			`select weir_internal."send:orders"('1', null, null, null, null)`, "select * from weir_internal.queues",
 		} {
 			_, err := stranger.Exec(t.Context(), call)
 			surface.WantState(t, err, "42501")

@@ -11,7 +11,7 @@ select weir.bind('a', 'mine'); -- fail 42501
 select weir.publish('news', '1'); -- fail 42501
 select weir.maintain(); -- fail 42501
 select weir.grant_admin('mine', '{role}'); -- fail 42501
-select weir_internal."send:mine"('1', null, null, null); -- fail 42501
+select weir_internal."send:mine"('1', null, null, null, null); -- fail 42501
 select weir_internal."admin:mine"('drop_queue', '{}'); -- fail 42501
 select weir_internal.queue_function('send', 'mine'); -- fail 42501
 select * from weir_internal.queues; -- fail 42501

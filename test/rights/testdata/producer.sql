@@ -32,7 +32,7 @@ select weir.grant_produce('mine', '{role}'); -- fail 42501
 select weir_internal."receive:mine"('default', 1, '1 minute'); -- fail 42501
 select weir_internal."ack:mine"({claim}, null); -- fail 42501
 select weir_internal."admin:mine"('purge', '{}'); -- fail 42501
-select weir_internal."send:other"('1', null, null, null); -- fail 42501
+select weir_internal."send:other"('1', null, null, null, null); -- fail 42501
 select weir_internal.q1_append(null); -- fail 42501
 select weir_internal.change_right('other', '{role}', 'admin', true); -- fail 42501
 select * from weir_internal.queues; -- fail 42501

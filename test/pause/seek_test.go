@@ -1,0 +1,242 @@
+package pause_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+// seek moves the group default.
+func (b bench) seek(position string) {
+	b.Helper()
+	b.exec("select weir.seek($1, 'default', $2)", queue, position)
+}
+
+// finish receives and acknowledges n messages.
+func (b bench) finish(n int) {
+	b.Helper()
+	for n > 0 {
+		got := b.receive("default", n)
+		if len(got) == 0 {
+			b.Fatalf("%d messages are missing", n)
+		}
+		n -= len(got)
+		for _, m := range got {
+			if _, err := surface.Ack(b.Context(), b.db.Pool(b), queue, m.ClaimID, []int64{m.ID}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestSeekToTheStartDeliversWhatTheLogStillHolds(t *testing.T) {
+	each(t, "3", func(b bench) {
+		ids := append(b.send(5), b.send(1)...)
+		b.finish(6)
+		b.seek("start")
+		b.wantIDs("default", ids...)
+		b.wantIDs("default")
+	})
+}
+
+func TestSeekToTheEndPassesOverWhatIsCommittedAndNotOverWhatIsNot(t *testing.T) {
+	each(t, "3", func(b bench) {
+		late := b.db.Conn(b)
+		tx, err := late.Begin(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		id, err := surface.Send(b.Context(), tx, queue, "2", nil, nil, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.send(5)
+		b.receive("default", 2)
+		b.seek("end")
+		b.wantIDs("default")
+		if err := tx.Commit(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.wantIDs("default", id)
+	})
+}
+
+func TestSeekToATimeDeliversWhatWasSentFromThenOn(t *testing.T) {
+	each(t, "3", func(b bench) {
+		b.send(3)
+		b.clock.Advance(b, time.Hour)
+		at := pgtest.QueryVal[string](b, b.db, "select weir_internal.clock()::text")
+		ids := b.send(3)
+		b.clock.Advance(b, time.Hour)
+		ids = append(ids, b.send(2)...)
+		b.finish(8)
+		b.seek(at)
+		b.wantIDs("default", ids...)
+	})
+}
+
+func TestSeekToAMessageDeliversItAndWhatFollowsInItsLane(t *testing.T) {
+	each(t, "1", func(b bench) {
+		first, second := b.send(5), b.send(5)
+		b.finish(10)
+		b.seek(fmt.Sprint(first[3]))
+		b.wantIDs("default", append(first[3:], second...)...)
+		b.fails("WR018", "select weir.seek($1, 'default', '4711')", queue)
+		b.fails("WR006", "select weir.seek($1, 'default', 'soon')", queue)
+	})
+}
+
+// What was in work, given back or waiting for its retry comes once, whether or not the log has it besides.
+func TestSeekDeliversNothingTwiceThatTheGroupStillHeld(t *testing.T) {
+	each(t, "2", func(b bench) {
+		ids := b.send(20)
+		got := b.receive("default", 20)
+		_, err := surface.Nack(b.Context(), b.db.Pool(b), queue, got[0].ClaimID, []int64{got[0].ID}, surface.Text("1 hour"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		delayed, err := surface.Send(b.Context(), b.db.Pool(b), queue, "3", nil, nil, surface.Text("1 minute"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.clock.Advance(b, 2*time.Minute)
+		b.receive("default", 1000) // the delayed one, and those whose lease ran out
+		b.seek("start")
+		_, err = surface.Ack(b.Context(), b.db.Pool(b), queue, got[1].ClaimID, nil)
+		surface.WantState(b, err, "WR010")
+		b.wantIDs("default", append(ids, delayed)...)
+		b.clock.Advance(b, 2*time.Hour)
+		for _, m := range b.receive("default", 1000) {
+			if m.Attempt < 2 {
+				b.Errorf("%v comes anew", m)
+			}
+		}
+	})
+}
+
+func TestSeekOfAnOrderedGroupKeepsEachKeyInOrder(t *testing.T) {
+	each(t, "2", func(b bench) {
+		b.exec("select weir.create_group($1, 'ordered', ordered => true, patience => '1 hour')", queue)
+		var want []int64
+		for range 6 {
+			id, err := surface.Send(b.Context(), b.db.Pool(b), queue, "1", surface.Text("a"), nil, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			want = append(want, id)
+		}
+		got := b.receive("ordered", 4)
+		_, err := surface.Nack(b.Context(), b.db.Pool(b), queue, got[1].ClaimID, []int64{got[1].ID}, surface.Text("1 hour"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.exec("select weir.seek($1, 'ordered', 'start')", queue)
+		if ids := surface.IDs(b.receive("ordered", 10)); !slices.Equal(ids, want) {
+			b.Errorf("delivered %v, want %v", ids, want)
+		}
+		b.exec("select weir.seek($1, 'ordered', $2)", queue, fmt.Sprint(want[4]))
+		if ids := surface.IDs(b.receive("ordered", 10)); !slices.Equal(ids, want[4:]) {
+			b.Errorf("delivered %v, want %v", ids, want[4:])
+		}
+	})
+}
+
+func TestSeekWaitsForWhoSettles(t *testing.T) {
+	each(t, "1", func(b bench) {
+		ids := b.send(2)
+		got := b.receive("default", 2)
+		tx, err := b.db.Conn(b).Begin(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := surface.Nack(b.Context(), tx, queue, got[0].ClaimID, ids[:1], nil); err != nil {
+			b.Fatal(err)
+		}
+		seeker := b.db.Conn(b)
+		done := make(chan error, 1)
+		go func() {
+			_, err := seeker.Exec(b.Context(), "select weir.seek($1, 'default', 'start')", pgx.QueryExecModeExec, queue)
+			done <- err
+		}()
+		pgtest.WaitForLock(b, b.db, seeker.PgConn().PID())
+		if err := tx.Commit(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+		b.wantIDs("default", ids...)
+		b.clock.Advance(b, 30*time.Second)
+		b.wantIDs("default")
+	})
+}
+
+func TestRetentionKeepsWhatAllGroupsHaveFinished(t *testing.T) {
+	each(t, "2", func(b bench) {
+		b.exec("select weir.configure_queue($1, retention => '1 hour')", queue)
+		fill := func() []int64 {
+			ids := make([]int64, 0, 400)
+			for range 4 {
+				ids = append(ids, b.send(100)...)
+				_, err := b.db.Pool(b).Exec(b.Context(),
+					"select weir.send($1, jsonb_agg(md5(random()::text))) from generate_series(1, 1500)", queue)
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.finish(404)
+			surface.Settle(b, b.db.Pool(b))
+			return ids
+		}
+		first := fill()
+		second := fill()
+		b.seek("start")
+		got := map[int64]bool{}
+		for m := b.receive("default", 1000); len(m) > 0; m = b.receive("default", 1000) {
+			for _, id := range surface.IDs(m) {
+				got[id] = true
+			}
+		}
+		for _, id := range append(first, second...) {
+			if !got[id] {
+				b.Fatalf("message %d is gone", id)
+			}
+		}
+		b.seek("end")
+		used := "select count(*) from weir_internal.segments where freed_by is null"
+		before := pgtest.QueryVal[int64](b, b.db, used)
+		b.clock.Advance(b, 61*time.Minute)
+		surface.Settle(b, b.db.Pool(b))
+		if after := pgtest.QueryVal[int64](b, b.db, used); after >= before {
+			b.Errorf("%d segments in use after the retention, %d before", after, before)
+		}
+	})
+}
+
+func TestWhatIsOlderThanTheTTLIsNotDelivered(t *testing.T) {
+	each(t, "2", func(b bench) {
+		b.exec("select weir.configure_queue($1, ttl => '10 minutes')", queue)
+		b.send(3)
+		old := b.receive("default", 1)
+		_, err := surface.Nack(b.Context(), b.db.Pool(b), queue, old[0].ClaimID, nil, surface.Text("9 minutes"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.clock.Advance(b, 11*time.Minute)
+		ids := b.send(2)
+		b.wantIDs("default", ids...)
+		b.clock.Advance(b, time.Hour)
+		waiting := "select waiting + delayed from weir.stats($1) where group_name = 'default'"
+		if n := pgtest.QueryVal[int64](b, b.db, waiting, queue); n != 0 {
+			b.Errorf("stats counts %d messages that are past the ttl", n)
+		}
+		b.fails("WR006", "select weir.send($1, '1', delay => '10 minutes')", queue)
+		b.fails("WR006", "select weir.configure_queue($1, ttl => '-1 second')", queue)
+	})
+}
