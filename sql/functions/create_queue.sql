@@ -1,4 +1,4 @@
--- weir.create_queue(queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, priorities, aging, ttl, retention)
+-- weir.create_queue(queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, priorities, aging, ttl, ...)
 -- Creates a queue and its group "default".
 --
 -- Parameters:

@@ -7,8 +7,9 @@
 --   p_first  the lane to begin with
 --   p_now    time against which leases expire
 -- Returns: -1 - lane of those where a lease has expired, then the lanes with something new, from p_first on; it may
--- name one lane too many, never one too few. With priorities, a level goes by when its next message was sent, as if that
--- were its priority times the queue's aging earlier; one lane of the level, the first from p_first on, speaks for all.
+-- name one lane too many, never one too few. With priorities, a level goes by when its next message was sent, as if
+-- that were its priority times the queue's aging earlier; one lane of the level, the first from p_first on, speaks for
+-- all.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log and the open segment.
 insert into weir_internal.templates (name, body) values ('probe', $template$
