@@ -98,6 +98,8 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 		{"group purge q g", "purged 3 messages"},
 		{"queue purge q", "purged 3 messages"},
 		{"queue purge q -o json", `{"purged":0}`},
+		{"queue rename q renamed", "queue renamed is the new name"},
+		{"queue show renamed", "renamed"},
 	} {
 		out := s.ok("", strings.Fields(step.args)...)
 		if !strings.Contains(out, step.want) || step.want == "" && out != "" {
@@ -169,6 +171,11 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"queue configure none --segment-bytes 70000", 3, "hint: weir queue create none"},
 		{"group configure q none --max-attempts 2", 3, "hint: weir group create q none"},
 		{"queue pause none", 3, "WR001"},
+		{"queue rename q Not/Good", 2, "WR005"},
+		{"queue rename none other", 3, "WR001"},
+		{"tail none", 3, "WR001"},
+		{"tail q --max -1", 2, "at least 1"},
+		{"tail q --start yesterweek", 2, "WR006"},
 		{"group resume q none", 3, "WR003"},
 		{"group purge q none", 3, "WR003"},
 		{"revoke admin none postgres", 3, "WR001"},

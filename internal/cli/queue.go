@@ -13,9 +13,9 @@ import (
 
 // queue is the parent of the commands on queues.
 func (a *app) queue() *cobra.Command {
-	return parent("queue", "Create, configure, list, show, pause, purge and drop queues",
+	return parent("queue", "Create, configure, list, show, pause, purge, rename and drop queues",
 		a.queueCreate(), a.queueConfigure(), a.queueList(), a.queueShow(),
-		a.queuePause(), a.queueResume(), a.queuePurge(), a.queueDrop())
+		a.queuePause(), a.queueResume(), a.queuePurge(), a.queueRename(), a.queueDrop())
 }
 
 // queueFlags adds the flags of what create and configure can set; the function it returns reads those that were used.
@@ -123,6 +123,18 @@ func groupStats(w io.Writer, groups []engine.GroupStats) {
 		}
 		columns(w, g.Queue, g.Group, g.Waiting, g.Claimed, g.Delayed, g.Parked, g.Dead, oldest, g.Segments, g.Bytes)
 	}
+}
+
+func (a *app) queueRename() *cobra.Command {
+	return leaf("rename QUEUE NEW_NAME", "Give a queue another name; all else stays", cobra.ExactArgs(2),
+		func(ctx context.Context, args []string) error {
+			return a.with(ctx, func(client *engine.Client) error {
+				if err := client.RenameQueue(ctx, args[0], args[1]); err != nil {
+					return err
+				}
+				return a.sayQueue(args[1:], "is the new name")
+			})
+		})
 }
 
 func (a *app) queueDrop() *cobra.Command {

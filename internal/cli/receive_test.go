@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,5 +94,35 @@ func TestReceiveWaitsForAFirstMessageWhenAskedTo(t *testing.T) {
 	s.ok("", "send", "q", "1")
 	if r := <-done; r.code != 0 || payloads(t, r.out) != "1" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestTailShowsWhatComesAndTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("", "send", "q", "1")
+	ctx, stop := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	ended := make(chan result, 1)
+	go func() { ended <- s.run(ctx, nil, writer, "tail", "q") }()
+	pgtest.WaitForRow(t, s.db, `select exists (select from pg_stat_activity
+		where datname = current_database() and state = 'idle' and query like '%receive_records%')`)
+	s.ok("", "send", "q", "2")
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	if err != nil || payloads(t, line) != "2" {
+		t.Errorf("tail wrote %q: %v", line, err)
+	}
+	stop()
+	if r := <-ended; r.code != 0 || r.errors != "" {
+		t.Errorf("tail ended with %d: %s", r.code, r.errors)
+	}
+	if groups := s.ok("", "group", "list", "q"); strings.Contains(groups, "tail-") {
+		t.Errorf("it left a group behind: %s", groups)
+	}
+	if got := payloads(t, s.ok("", "receive", "q", "--max", "5")); got != "1 2" {
+		t.Errorf("the default group is left %s", got)
+	}
+	if got := payloads(t, s.ok("", "tail", "q", "--start", "start", "--max", "2")); got != "1 2" {
+		t.Errorf("from the start: %s", got)
 	}
 }

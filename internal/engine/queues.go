@@ -36,8 +36,9 @@ const (
 		claims_bytes => $5)`
 	sqlConfigureQueue = `select weir.configure_queue($1, message_bytes_max => $2, segment_bytes => $3,
 		claims_bytes => $4)`
-	sqlDropQueue  = `select weir.drop_queue($1)`
-	sqlListQueues = `select queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, paused, created_at
+	sqlRenameQueue = `select weir.rename_queue($1, $2)`
+	sqlDropQueue   = `select weir.drop_queue($1)`
+	sqlListQueues  = `select queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, paused, created_at
 		from weir.list_queues() order by queue_name`
 )
 
@@ -51,6 +52,11 @@ func (c *Client) CreateQueue(ctx context.Context, queue string, opt QueueOptions
 // ConfigureQueue changes settings of a queue that is in use.
 func (c *Client) ConfigureQueue(ctx context.Context, queue string, s QueueSettings) error {
 	return c.exec(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes)
+}
+
+// RenameQueue gives a queue another name.
+func (c *Client) RenameQueue(ctx context.Context, queue, name string) error {
+	return c.exec(ctx, "rename queue", sqlRenameQueue, queue, name)
 }
 
 // DropQueue removes a queue with its groups and all its messages.

@@ -16,7 +16,8 @@ import (
 )
 
 const httpIntro = "Served by `weir up` and `weir serve`, on http://127.0.0.1:9347 unless told otherwise.\n" +
-	"`/openapi.json` is the same for programs. Bodies are JSON; a field that does not exist is refused. Every error\n" +
+	"`/openapi.json` is the same for programs. Bodies are JSON; a field that does not exist is refused. Messages can\n" +
+	"also be sent as `application/x-ndjson`, and as CloudEvents 1.0: binary, structured and in batches. Every error\n" +
 	"is a [Problem](#problem), as RFC 9457 describes it, with the SQLSTATE of [errors](errors.md). There is no\n" +
 	"authentication yet: the server listens on loopback.\n\n"
 
@@ -48,14 +49,12 @@ type content struct {
 	} `json:"content"`
 }
 
-// ref is the name of the schema that a body has, empty when there is no body.
+// ref is the name of the schema that a JSON body has, empty when there is none.
 func (c *content) ref() string {
-	if c != nil {
-		for _, media := range c.Content {
-			return path.Base(media.Schema.Ref)
-		}
+	if c == nil || c.Content["application/json"].Schema.Ref == "" {
+		return ""
 	}
-	return ""
+	return path.Base(c.Content["application/json"].Schema.Ref)
 }
 
 type schema struct {

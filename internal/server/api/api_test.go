@@ -125,7 +125,7 @@ func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	s.want(http.StatusNotFound, "PATCH", queue, `{}`)
 }
 
-func TestPauseResumeAndPurgeOverHTTP(t *testing.T) {
+func TestPauseResumePurgeAndRenameOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
 	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2}]}`)
@@ -146,6 +146,11 @@ func TestPauseResumeAndPurgeOverHTTP(t *testing.T) {
 	if text := s.want(http.StatusOK, "POST", "/v1/queues/q/purge", ""); text != `{"purged":0}` {
 		t.Errorf("purge: %s", text)
 	}
+	text := s.want(http.StatusOK, "POST", "/v1/queues/q/rename", `{"new_name":"other"}`)
+	if !strings.Contains(text, `"queue":"other"`) {
+		t.Errorf("rename: %s", text)
+	}
+	s.want(http.StatusNotFound, "GET", "/v1/queues/q", "")
 }
 
 func TestAPublishedMessageReachesTheQueuesOfItsTopic(t *testing.T) {
@@ -306,6 +311,8 @@ func TestWhatTheEngineRefusesIsAProblemWithItsCodeAndHint(t *testing.T) {
 		{"PATCH", "/v1/queues/q", `{"message_bytes_max":1}`, 400, "WR006"},
 		{"PATCH", group, `{"patience_ms":-1}`, 400, "WR006"},
 		{"PUT", "/v1/queues/q/groups/new", `{"start":"yesterweek"}`, 400, "WR006"},
+		{"POST", "/v1/queues/q/rename", `{"new_name":"Not Good"}`, 400, "WR005"},
+		{"GET", "/v1/queues/none/groups/g/events", "", 404, "WR001"},
 		{"POST", "/v1/queues/none/pause", "", 404, "WR001"},
 		{"POST", "/v1/queues/q/groups/none/resume", "", 404, "WR003"},
 		{"POST", "/v1/queues/q/groups/none/purge", "", 404, "WR003"},

@@ -6,23 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 )
 
-// withBody reads the body before the route runs. Reading it here, with a deadline that ends with it, leaves the
-// connection free of deadlines while a receive waits: one that passed then would look like a client that went away.
+// withBody reads the body before the route runs, and makes JSON of it. Reading it here, with a deadline that ends with
+// it, leaves the connection free of deadlines while a receive waits: one that passed then would look like a client that
+// went away.
 func (a *api) withBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body == nil || r.Body == http.NoBody {
+		read := formatOf(r)
+		if r.Body == http.NoBody && r.Header.Get("Ce-Specversion") == "" { // such an event may have no data
 			next.ServeHTTP(w, r)
 			return
 		}
-		if p := jsonType(r); p != nil {
-			writeProblem(w, p)
+		if read == nil {
+			writeProblem(w, newProblem(http.StatusUnsupportedMediaType,
+				"the body is "+r.Header.Get("Content-Type")+", not "+typeJSON,
+				"Send JSON; messages also as "+typeNDJSON+" and as CloudEvents."))
 			return
 		}
 		control := http.NewResponseController(w)
@@ -33,23 +36,14 @@ func (a *api) withBody(next http.Handler) http.Handler {
 			writeProblem(w, bodyProblem(err))
 			return
 		}
+		if body, err = read(r.Header, body); err != nil {
+			writeProblem(w, problemOf(err))
+			return
+		}
+		r.Header.Set("Content-Type", typeJSON)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
-}
-
-// jsonType accepts JSON, and what curl says when it is told nothing; browsers cannot use that from another site,
-// which the server's cross-origin check sees to.
-func jsonType(r *http.Request) *Problem {
-	given := r.Header.Get("Content-Type")
-	kind, _, err := mime.ParseMediaType(given)
-	if given == "" || kind == "application/x-www-form-urlencoded" || kind == "application/json" ||
-		err == nil && strings.HasSuffix(kind, "+json") {
-		r.Header.Set("Content-Type", "application/json")
-		return nil
-	}
-	return newProblem(http.StatusUnsupportedMediaType, "the body is "+given+", not application/json",
-		"Send JSON with Content-Type: application/json.")
 }
 
 // bodyProblem says why a body could not be read.
@@ -87,7 +81,8 @@ func jsonReason(err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("not JSON: %s, at byte %d", syntax.Error(), syntax.Offset)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s: a JSON %s cannot be read as %s", kind.Field, kind.Value, kind.Type)
+		reason := fmt.Sprintf("a JSON %s cannot be read as %s", kind.Value, kind.Type)
+		return errors.New(strings.TrimPrefix(kind.Field+": "+reason, ": "))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("not JSON: it ends too early")
 	}

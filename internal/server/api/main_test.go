@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -28,6 +29,8 @@ type site struct {
 	client *engine.Client
 	url    string
 	drain  context.CancelFunc
+
+	running atomic.Int32 // requests
 }
 
 // newSite starts a server in front of a database with the queue q of one lane.
@@ -43,7 +46,12 @@ func newSite(t *testing.T, major int) *site {
 	t.Cleanup(listener.Close)
 	drain, stop := context.WithCancel(t.Context())
 	s.drain = stop
-	server := httptest.NewServer(api.New(client, api.Options{Version: "test", Listener: listener, Drain: drain}))
+	handler := api.New(client, api.Options{Version: "test", Listener: listener, Drain: drain})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.running.Add(1)
+		defer s.running.Add(-1)
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	s.client, s.url = client, server.URL
 	s.want(http.StatusCreated, "PUT", "/v1/queues/q", `{"lanes":1}`)
@@ -61,6 +69,12 @@ func (s *site) send(method, path, body string) (int, string) {
 	if err != nil {
 		s.Fatal(err)
 	}
+	return s.do(r)
+}
+
+// do makes a request and returns status and body.
+func (s *site) do(r *http.Request) (int, string) {
+	s.Helper()
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		s.Fatal(err)

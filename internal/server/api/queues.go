@@ -95,6 +95,23 @@ func (a *api) configureQueue(ctx context.Context, in *configureQueueInput) (*out
 	return reply(a.configured(ctx, in.Queue, in.Body.QueueSettings))
 }
 
+type renameQueueInput struct {
+	QueuePath
+	Body renameQueueBody
+}
+
+type renameQueueBody struct {
+	NewName string `json:"new_name"`
+}
+
+// renameQueue gives a queue another name.
+func (a *api) renameQueue(ctx context.Context, in *renameQueueInput) (*output[engine.Queue], error) {
+	if err := a.engine.RenameQueue(ctx, in.Queue, in.Body.NewName); err != nil {
+		return nil, err
+	}
+	return reply(a.engine.Queue(ctx, in.Body.NewName))
+}
+
 // dropQueue removes a queue.
 func (a *api) dropQueue(ctx context.Context, in *QueuePath) (*struct{}, error) {
 	return nil, a.engine.DropQueue(ctx, in.Queue)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -90,16 +91,22 @@ func (a *api) receiveOnce(ctx context.Context, at GroupPath, n int, lease time.D
 // giveBack makes the messages of claims that reached nobody due again.
 func (a *api) giveBack(ctx context.Context, queue string, list []engine.Message) {
 	now, reason := time.Duration(0), "the client went away before it got the message"
-	given := map[int64]bool{}
-	for _, m := range list {
-		if given[m.ClaimID] {
-			continue
-		}
-		given[m.ClaimID] = true
-		if _, err := a.engine.Nack(ctx, queue, m.ClaimID, nil, &now, &reason); err != nil {
-			a.opt.Log.Warn("cannot give back a claim", "queue", queue, "claim_id", m.ClaimID, "error", err)
+	for _, claim := range claimsOf(list) {
+		if _, err := a.engine.Nack(ctx, queue, claim, nil, &now, &reason); err != nil {
+			a.opt.Log.Warn("cannot give back a claim", "queue", queue, "claim_id", claim, "error", err)
 		}
 	}
+}
+
+// claimsOf lists the claims of messages, each once.
+func claimsOf(list []engine.Message) []int64 {
+	var claims []int64
+	for _, m := range list {
+		if !slices.Contains(claims, m.ClaimID) {
+			claims = append(claims, m.ClaimID)
+		}
+	}
+	return claims
 }
 
 type popInput struct {

@@ -23,6 +23,8 @@ func (a *api) routes() {
 	route(a, http.MethodPost, groupPath+"/pop", "pop", "Take messages and finish them at once", a.pop)
 	route(a, http.MethodGet, groupPath+"/peek", "peek", "Look at messages without claiming them", a.peek)
 
+	route(a, http.MethodGet, groupPath+"/events", "events", "Follow a group, consuming its messages", a.events)
+
 	route(a, http.MethodPost, groupPath+"/ack", "ack", "Finish claimed messages, all or none", a.ack)
 	route(a, http.MethodPost, groupPath+"/nack", "nack", "Give claimed messages back for another attempt", a.nack)
 	route(a, http.MethodPost, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
@@ -33,6 +35,7 @@ func (a *api) routes() {
 	route(a, http.MethodPut, queuePath, "create_queue", "Create a queue, or configure it", a.createQueue)
 	route(a, http.MethodPatch, queuePath, "configure_queue", "Change settings of a queue in use", a.configureQueue)
 	route(a, http.MethodDelete, queuePath, "drop_queue", "Remove a queue with all its messages", a.dropQueue)
+	route(a, http.MethodPost, queuePath+"/rename", "rename_queue", "Give a queue another name", a.renameQueue)
 	route(a, http.MethodPost, queuePath+"/pause", "pause", "Stop delivery to all groups", a.pauseQueue)
 	route(a, http.MethodPost, queuePath+"/resume", "resume", "End the pause of a queue", a.resumeQueue)
 	route(a, http.MethodPost, queuePath+"/purge", "purge", "Drop what the groups have not finished", a.purgeQueue)

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+// How an event stream works: how long a claim lasts that is being written, how long a write may take, and how often
+// an idle stream says that it lives.
+const (
+	eventsLease   = time.Minute
+	eventsWrite   = 30 * time.Second
+	eventsBeat    = 15 * time.Second
+	typeEventFlow = "text/event-stream"
+)
+
+type eventsInput struct {
+	GroupPath
+	Max int `query:"max" default:"100" minimum:"1" maximum:"10000" doc:"Claim at most this many messages at once."`
+}
+
+// events follows a group: what it claims it writes as server-sent events, and acknowledges once they are written. A
+// slow client slows it down. The group's messages are consumed, so whoever only wants to look makes a group of his own.
+func (a *api) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+	list, err := a.receiveOnce(ctx, in.GroupPath, in.Max, eventsLease)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(response huma.Context) {
+		response.SetHeader("Content-Type", typeEventFlow)
+		_, w := humago.Unwrap(response)
+		s := &eventStream{api: a, at: in.GroupPath, max: in.Max, w: w}
+		s.follow(ctx, list)
+	}}, nil
+}
+
+// eventStream is one client that follows a group.
+type eventStream struct {
+	api  *api
+	at   GroupPath
+	max  int
+	w    http.ResponseWriter
+	last time.Time // when something was written
+}
+
+// follow writes what was received first and then what comes, until the client or the server goes.
+func (s *eventStream) follow(ctx context.Context, list []engine.Message) {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(s.api.opt.Drain, stop)()
+	waiter := s.api.opt.Listener.Waiter(s.at.Queue)
+	if s.write([]byte(": following\n\n")) != nil {
+		s.api.giveBack(context.WithoutCancel(ctx), s.at.Queue, list)
+		return
+	}
+	for {
+		if len(list) > 0 {
+			if !s.deliver(ctx, list) {
+				return
+			}
+			waiter.Found()
+		} else if waiter.Wait(waiting, eventsBeat) == engine.Ended || s.beat() != nil {
+			return
+		}
+		var err error
+		if list, err = s.api.receiveOnce(waiting, s.at, s.max, eventsLease); err != nil {
+			s.fail(ctx, err)
+			return
+		}
+	}
+}
+
+// deliver writes messages and finishes them, or gives them back when they cannot be written.
+func (s *eventStream) deliver(ctx context.Context, list []engine.Message) bool {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	var text bytes.Buffer
+	for _, m := range list {
+		data, err := json.Marshal(m)
+		if err != nil {
+			s.fail(ctx, err)
+			return false
+		}
+		fmt.Fprintf(&text, "event: message\nid: %d\ndata: %s\n\n", m.ID, data)
+	}
+	if err := s.write(text.Bytes()); err != nil {
+		s.api.giveBack(call, s.at.Queue, list)
+		return false
+	}
+	for _, claim := range claimsOf(list) {
+		if _, err := s.api.engine.Ack(call, s.at.Queue, claim, nil); err != nil {
+			s.fail(ctx, err)
+			return false
+		}
+	}
+	return true
+}
+
+// beat writes a comment when nothing else was written for a while, so that a client that is gone is noticed.
+func (s *eventStream) beat() error {
+	if time.Since(s.last) < eventsBeat {
+		return nil
+	}
+	return s.write([]byte(": waiting\n\n"))
+}
+
+// fail tells the client why the stream ends, as an event that holds a problem.
+func (s *eventStream) fail(ctx context.Context, err error) {
+	if ctx.Err() != nil || s.api.opt.Drain.Err() != nil {
+		return
+	}
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError {
+		s.api.opt.Log.Error("event stream failed", "queue", s.at.Queue, "group", s.at.Group, "error", err)
+	}
+	data, err := json.Marshal(p)
+	if err == nil {
+		_ = s.write(fmt.Appendf(nil, "event: problem\ndata: %s\n\n", data))
+	}
+}
+
+// write sends a piece of the stream on its way.
+func (s *eventStream) write(text []byte) error {
+	control := http.NewResponseController(s.w)
+	_ = control.SetWriteDeadline(time.Now().Add(eventsWrite)) // not every writer has deadlines
+	if _, err := s.w.Write(text); err != nil {
+		return err //nolint:wrapcheck // nobody sees it: the client is gone
+	}
+	s.last = time.Now()
+	return control.Flush() //nolint:wrapcheck // likewise
+}
