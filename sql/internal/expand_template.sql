@@ -16,9 +16,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_part text[];
+    v_open int;
+    v_close int;
     v_block text;
-    v_times text;
+    v_blocks text;
 begin
     p_body := replace(p_body, '{q}', 'q' || q.no);
     p_body := replace(p_body, '{no}', q.no::text);
@@ -30,15 +31,16 @@ begin
     p_body := replace(p_body, '{aging}', q.aging::text);
     p_body := replace(p_body, '{prioritized}', (q.priorities > 1)::int::text);
     loop
-        v_part := regexp_match(p_body, '^(.*?)\n *--\{ (\d)\n(.*?)\n *--\}(.*)$');
-        exit when v_part is null;
-        v_block := '';
-        for k in 0 .. v_part[2]::int - 1 loop
-            v_times := replace(v_part[3], '{k}', k::text);
-            v_times := replace(v_times, '{if}', case k when 0 then 'if' else 'elsif' end);
-            v_block := v_block || E'\n' || v_times;
+        v_open := strpos(p_body, '--{ ');
+        exit when v_open = 0;
+        v_close := strpos(p_body, '--}');
+        v_block := rtrim(substr(p_body, v_open + 5, v_close - v_open - 5), ' ');
+        v_blocks := '';
+        for k in 0 .. substr(p_body, v_open + 4, 1)::int - 1 loop
+            v_blocks := v_blocks
+                || replace(replace(v_block, '{k}', k::text), '{if}', case k when 0 then 'if' else 'elsif' end);
         end loop;
-        p_body := v_part[1] || v_block || v_part[4];
+        p_body := rtrim(left(p_body, v_open - 1), E' \n') || rtrim(v_blocks, E'\n') || substr(p_body, v_close + 3);
     end loop;
     return p_body;
 end

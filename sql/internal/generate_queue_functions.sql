@@ -15,18 +15,17 @@ set check_function_bodies = off
 as $$
 declare
     v_body text;
-    v_function regprocedure;
+    v_new text;
 begin
-    for v_body in select body from weir_internal.templates order by name loop
-        execute weir_internal.expand_template(v_body, q);
-    end loop;
-    for v_function in
-        select oid from pg_proc
-        where pronamespace = 'weir_internal'::regnamespace
-            and (proname ~ ('^q' || q.no || '_') or proname ~ '^[a-z_]+:' and split_part(proname, ':', 2) = q.name)
-            and (proacl is null or exists (select from aclexplode(proacl) a where a.grantee = 0))
-    loop
-        execute format('revoke all on function %s from public', v_function);
+    for v_body in select weir_internal.expand_template(body, q) from weir_internal.templates order by name loop
+        execute v_body;
+        select string_agg(p.oid::regprocedure::text, ', ') into v_new
+        from regexp_matches(v_body, 'create or replace function weir_internal\."?([^("]+)', 'g') m
+        join pg_proc p on p.proname = m[1] and p.pronamespace = 'weir_internal'::regnamespace
+        where p.proacl is null or exists (select from aclexplode(p.proacl) a where a.grantee = 0);
+        if v_new is not null then
+            execute format('revoke all on function %s from public', v_new);
+        end if;
     end loop;
 end
 $$;
