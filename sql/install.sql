@@ -25,6 +25,7 @@ begin;
 \ir tables/queues.sql
 \ir tables/groups.sql
 \ir tables/segments.sql
+\ir tables/samples.sql
 \ir tables/dead_letters.sql
 \ir tables/templates.sql
 \ir tables/bindings.sql
@@ -145,10 +146,18 @@ begin;
 \ir internal/advance_idle.sql
 \ir internal/trim_later.sql
 \ir internal/trim_parked.sql
-\ir internal/group_depth.sql
 
 -- Looking at a queue
 \ir internal/visible_queues.sql
+\ir internal/extrapolate.sql
+\ir internal/lane_waiting.sql
+\ir internal/slot_claimed.sql
+\ir internal/sample_rows.sql
+\ir internal/group_depth.sql
+\ir internal/take_sample.sql
+\ir internal/rates.sql
+\ir internal/holder_of.sql
+\ir internal/rotation_blocker.sql
 \ir internal/stats.sql
 \ir internal/peek.sql
 \ir internal/state_of.sql

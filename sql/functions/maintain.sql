@@ -24,6 +24,7 @@ begin
         continue when not exists (select from weir_internal.queues where no = q.no);
         v_steps := v_steps + weir_internal.rotate_log(q) + weir_internal.rotate_claims(q)
             + weir_internal.advance_idle(q) + weir_internal.trim_later(q) + weir_internal.trim_parked(q);
+        perform weir_internal.take_sample(q);
         exit when clock_timestamp() > v_until;
     end loop;
     return v_steps;

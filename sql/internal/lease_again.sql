@@ -20,6 +20,7 @@ begin
     c.id := nextval(format('weir_internal.q%s_claim_ids', p_queue)) * 16384 + c.slot;
     c.ids := p_ids;
     c.n := weir_internal.count_ids(p_ids);
+    c.total := coalesce(c.total, 0) + case when p_deadline > '-infinity' then c.n else 0 end;
     c.attempt := p_attempt;
     c.deadline := p_deadline;
     c.next_expiry := least(c.next_expiry, p_deadline);

@@ -171,6 +171,7 @@ begin
         return v_out;
     end if;
     c.n := v_taken;
+    c.total := coalesce(c.total, 0) + v_taken;
     if cardinality(v_ranges) = 1 then
         c.ids := int8multirange(v_ranges[1]);
     else

@@ -28,6 +28,7 @@ begin
     c.src := row(null, null, v_seg, r.txid, 0, r.txid, r.id);
     c.ids := (select range_agg(int8range(i, i + 1)) from unnest(r.ids) i);
     c.n := r.n;
+    c.total := coalesce(c.total, 0) + r.n;
     c.attempt := 1;
     c.deadline := weir_internal.clock() + p_lease;
     c.next_expiry := least(c.next_expiry, c.deadline);

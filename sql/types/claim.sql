@@ -36,7 +36,8 @@ begin
             claimed_at  timestamptz,                -- of an ordered group's claim: when it was made
             deadline    timestamptz,                -- end of the lease
             low         bigint,                     -- every claim of the slot below this id is finished
-            next_expiry timestamptz                 -- no unfinished claim of the slot ends before this
+            next_expiry timestamptz,                -- no unfinished claim of the slot ends before this
+            total       bigint                      -- messages delivered through the slot, this claim's included
         );
     end if;
 end

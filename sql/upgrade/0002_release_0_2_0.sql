@@ -1,12 +1,17 @@
 -- Step 2: from release 0.1.0 to 0.2.0.
 do $$
+declare
+    v_queue int;
 begin
     if current_setting('weir.upgrade_from')::int >= 2 then
         return;
     end if;
-    perform weir_internal.lock_tables(array['weir_internal.queues', 'weir_internal.groups',
-        'weir_internal.segments']::regclass[]);
-    drop function weir.list_groups(text); -- it shows patience, too
+    perform weir_internal.lock_tables(
+        array['weir_internal.queues', 'weir_internal.groups', 'weir_internal.segments']::regclass[]
+        || array(select format('weir_internal.q%s_%s', q.no, t)::regclass
+                 from weir_internal.queues q cross join unnest(array['claims_0', 'claims_1', 'claims_2']) t));
+
+    -- tables
     alter table weir_internal.queues
         add column priorities int not null default 1,
         add column aging interval not null default '1 minute',
@@ -15,6 +20,25 @@ begin
     alter table weir_internal.groups add column ttl interval not null default '0';
     alter table weir_internal.segments add column sealed_at timestamptz;
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;
+
+    -- tables of every queue
+    alter type weir_internal.claim add attribute total bigint cascade;
+    for v_queue in select no from weir_internal.queues loop
+        execute format(
+            'create or replace view weir_internal.q%1$s_claims_2 as
+             select * from weir_internal.q%1$s_claims_0 union all select * from weir_internal.q%1$s_claims_1', v_queue);
+    end loop;
+
+    -- public types
+    alter type weir.group_stats
+        add attribute exact boolean, add attribute sent bigint, add attribute delivered bigint,
+        add attribute sent_rate double precision, add attribute delivered_rate double precision,
+        add attribute rotated_at timestamptz, add attribute blocked_by text, add attribute blocker_pid int,
+        add attribute blocker_age interval, add attribute blocker_query text;
+
+    -- functions that return something else now
+    drop function weir.list_groups(text);
     drop function weir.list_queues();
+    drop function weir_internal.group_depth;
 end
 $$;

@@ -42,7 +42,7 @@ func TestConfigureQueueLeavesSendersAtWork(t *testing.T) {
 			b.exec("select weir.configure_queue($1, message_bytes_max => $2)", queue, 2048+i)
 		}
 		senders.Wait()
-		b.wantCount(int(sent.Load()), "select waiting + claimed from weir.stats($1)", queue)
+		b.wantCount(int(sent.Load()), "select waiting + delivered from weir.stats($1)", queue)
 	})
 }
 

@@ -152,9 +152,11 @@ func TestPurgeCountsWhatItDrops(t *testing.T) {
 			}
 		}
 		producers.Wait()
-		last := pgtest.QueryVal[int64](b, b.db, "select waiting + claimed + delayed from weir.stats('jobs')")
-		if got := pgtest.QueryVal[int64](b, b.db, "select weir.purge('jobs')"); got != last {
-			b.Errorf("purged %d of %d that were left", got, last)
+		counted := pgtest.QueryVal[*int64](b, b.db,
+			"select case when exact then waiting + claimed + delayed end from weir.stats('jobs')")
+		last := pgtest.QueryVal[int64](b, b.db, "select weir.purge('jobs')")
+		if counted != nil && last != *counted {
+			b.Errorf("purged %d of %d that were left", last, *counted)
 		}
 		if purged+last != sent.Load() {
 			b.Errorf("sent %d, purged %d and %d", sent.Load(), purged, last)

@@ -108,8 +108,12 @@ func TestRenameRefusesANameThatIsTakenOrBad(t *testing.T) {
 		surface.CreateQueue(t, db.Pool(t), "one", "")
 		surface.CreateQueue(t, db.Pool(t), "two", "")
 		for _, c := range []struct{ state, from, to string }{
-			{"WR002", "one", "two"}, {"WR002", "one", "one"}, {"WR001", "none", "three"},
-			{"WR005", "one", "Three"}, {"WR005", "one", ""}, {"WR005", "one", "x:y"},
+			{"WR002", "one", "two"},
+			{"WR002", "one", "one"},
+			{"WR001", "none", "three"},
+			{"WR005", "one", "Three"},
+			{"WR005", "one", ""},
+			{"WR005", "one", "x:y"},
 		} {
 			fails(t, db.Pool(t), c.state, "select weir.rename_queue($1, $2)", c.from, c.to)
 		}

@@ -1,0 +1,56 @@
+-- weir_internal.slot_claimed(q, c)
+-- How many messages of a slot are under a claim that is not finished. Looks at the 100 oldest claims above the slot's
+-- low-water mark and at the 100 newest, and estimates what lies between by what is unfinished at both ends.
+--
+-- Parameters:
+--   q  the queue
+--   c  the slot's newest claim
+-- Returns: one row: n, messages; exact, false when n is an estimate.
+-- Raises: none
+-- Locks: ACCESS SHARE on the claim log.
+create or replace function weir_internal.slot_claimed(
+    q weir_internal.queues, c weir_internal.claim, out n bigint, out exact boolean)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+declare
+    v_ends bigint[] := '{}';
+    v_left bigint[] := '{}';
+    s record;
+begin
+    for s in execute format(
+        'with head as materialized (
+             select id, ids, n from weir_internal.q%1$s_claims_2
+             where slot = $1 and what = 0 and id >= $2 order by id limit 100),
+         tail as materialized (
+             select id, ids, n from weir_internal.q%1$s_claims_2
+             where slot = $1 and what = 0 and id >= $2 order by id desc limit 100),
+         ends as (
+             select 1 as part, id, ids, n from head
+             union
+             select 2, id, ids, n from tail where id > (select max(id) from head))
+         select e.part, min(e.id) >> 14 as first, max(e.id) >> 14 as last,
+             coalesce(sum(weir_internal.count_ids(e.ids - d.done)) filter (where e.n > 0 and not d.whole), 0) as n
+         from ends e
+         cross join lateral (
+             select coalesce(bool_or(x.ids is null), false) as whole, coalesce(range_agg(m), ''{}'') as done
+             from (select ids from weir_internal.q%1$s_claims_2 where slot = $1 and what = 2 and id = e.id) x
+             left join lateral unnest(x.ids) m on true) d
+         group by e.part order by e.part', q.no)
+        using c.slot, c.low
+    loop
+        v_ends := v_ends || s.first || s.last;
+        v_left := v_left || s.n;
+    end loop;
+    n := coalesce(v_left[1], 0) + coalesce(v_left[2], 0);
+    exact := v_left[2] is null or v_ends[3] - v_ends[2] <= 1;
+    if not exact then
+        n := n + weir_internal.extrapolate(v_left[1], v_ends[2] - v_ends[1] + 1, v_left[2], v_ends[4] - v_ends[3] + 1,
+            v_ends[3] - v_ends[2] - 1);
+    end if;
+end
+$$;
