@@ -19,6 +19,7 @@
 -- table weir_internal.q1_log_2 of weir_internal.log_record with {autovacuum_enabled=false,toast_tuple_target=8160}
 -- table weir_internal.q1_parked of weir_internal.parked_row with -
 -- table weir_internal.queues of - with -
+-- table weir_internal.samples of - with -
 -- table weir_internal.segments of - with -
 -- table weir_internal.templates of - with -
 -- type weir.group_stats of - with -
@@ -32,16 +33,26 @@
 -- type weir_internal.parked_row of - with -
 -- type weir_internal.place of - with -
 -- view weir_internal.q1_claims_2 of - with -
+-- column weir.group_stats.blocked_by no. 18 text x 
+-- column weir.group_stats.blocker_age no. 20 interval p 
+-- column weir.group_stats.blocker_pid no. 19 integer p 
+-- column weir.group_stats.blocker_query no. 21 text x 
 -- column weir.group_stats.bytes no. 11 bigint p 
 -- column weir.group_stats.claimed no. 4 bigint p 
 -- column weir.group_stats.dead no. 7 bigint p 
 -- column weir.group_stats.delayed no. 5 bigint p 
+-- column weir.group_stats.delivered no. 14 bigint p 
+-- column weir.group_stats.delivered_rate no. 16 double precision p 
+-- column weir.group_stats.exact no. 12 boolean p 
 -- column weir.group_stats.group_name no. 2 text x 
 -- column weir.group_stats.lanes no. 9 integer p 
 -- column weir.group_stats.oldest_age no. 8 interval p 
 -- column weir.group_stats.parked no. 6 bigint p 
 -- column weir.group_stats.queue_name no. 1 text x 
+-- column weir.group_stats.rotated_at no. 17 timestamp with time zone p 
 -- column weir.group_stats.segments no. 10 integer p 
+-- column weir.group_stats.sent no. 13 bigint p 
+-- column weir.group_stats.sent_rate no. 15 double precision p 
 -- column weir.group_stats.waiting no. 3 bigint p 
 -- column weir.message.attempt no. 3 integer p 
 -- column weir.message.claim_id no. 2 bigint p 
@@ -94,6 +105,7 @@
 -- column weir_internal.claim.seg no. 7 bigint p 
 -- column weir_internal.claim.slot no. 1 smallint p 
 -- column weir_internal.claim.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.claim.total no. 23 bigint p 
 -- column weir_internal.claim.txid no. 10 xid8 p 
 -- column weir_internal.claim.what no. 2 smallint p 
 -- column weir_internal.claim_range.cur no. 2 pg_snapshot x 
@@ -195,6 +207,7 @@
 -- column weir_internal.q1_claims_0.seg no. 7 bigint p 
 -- column weir_internal.q1_claims_0.slot no. 1 smallint p not null 
 -- column weir_internal.q1_claims_0.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.q1_claims_0.total no. 23 bigint p 
 -- column weir_internal.q1_claims_0.txid no. 10 xid8 p 
 -- column weir_internal.q1_claims_0.what no. 2 smallint p not null 
 -- column weir_internal.q1_claims_1.attempt no. 18 smallint p 
@@ -217,6 +230,7 @@
 -- column weir_internal.q1_claims_1.seg no. 7 bigint p 
 -- column weir_internal.q1_claims_1.slot no. 1 smallint p not null 
 -- column weir_internal.q1_claims_1.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.q1_claims_1.total no. 23 bigint p 
 -- column weir_internal.q1_claims_1.txid no. 10 xid8 p 
 -- column weir_internal.q1_claims_1.what no. 2 smallint p not null 
 -- column weir_internal.q1_claims_2.attempt no. 18 smallint p 
@@ -239,6 +253,7 @@
 -- column weir_internal.q1_claims_2.seg no. 7 bigint p 
 -- column weir_internal.q1_claims_2.slot no. 1 smallint p 
 -- column weir_internal.q1_claims_2.src no. 15 weir_internal.claim_range x 
+-- column weir_internal.q1_claims_2.total no. 23 bigint p 
 -- column weir_internal.q1_claims_2.txid no. 10 xid8 p 
 -- column weir_internal.q1_claims_2.what no. 2 smallint p 
 -- column weir_internal.q1_later.attempts no. 5 smallint p 
@@ -312,6 +327,12 @@
 -- column weir_internal.queues.retention no. 13 interval p not null default '00:00:00'::interval
 -- column weir_internal.queues.segment_bytes no. 5 bigint p not null default 67108864
 -- column weir_internal.queues.ttl no. 12 interval p not null default '00:00:00'::interval
+-- column weir_internal.samples.at no. 3 timestamp with time zone p not null 
+-- column weir_internal.samples.claims no. 5 bigint p not null 
+-- column weir_internal.samples.delivered no. 6 jsonb x not null 
+-- column weir_internal.samples.no no. 2 smallint p not null 
+-- column weir_internal.samples.queue_no no. 1 integer p not null 
+-- column weir_internal.samples.sent no. 4 bigint p not null 
 -- column weir_internal.segments.freed_by no. 6 xid8 p 
 -- column weir_internal.segments.no no. 2 bigint p not null 
 -- column weir_internal.segments.opened_at no. 4 timestamp with time zone p not null default clock_timestamp()
@@ -338,6 +359,7 @@
 -- CREATE UNIQUE INDEX installation_pkey ON weir_internal.installation USING btree (only_row)
 -- CREATE UNIQUE INDEX queues_name_key ON weir_internal.queues USING btree (name)
 -- CREATE UNIQUE INDEX queues_pkey ON weir_internal.queues USING btree (no)
+-- CREATE UNIQUE INDEX samples_pkey ON weir_internal.samples USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX segments_pkey ON weir_internal.segments USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX templates_pkey ON weir_internal.templates USING btree (name)
 -- constraint on weir_internal.bindings FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
@@ -352,6 +374,8 @@
 -- constraint on weir_internal.queues CHECK (((no >= 1) AND (no <= 65535)))
 -- constraint on weir_internal.queues PRIMARY KEY (no)
 -- constraint on weir_internal.queues UNIQUE (name)
+-- constraint on weir_internal.samples FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
+-- constraint on weir_internal.samples PRIMARY KEY (queue_no, no)
 -- constraint on weir_internal.segments FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.segments PRIMARY KEY (queue_no, no)
 -- constraint on weir_internal.templates PRIMARY KEY (name)
@@ -451,6 +475,7 @@
 -- function weir_internal.extend:orders(p_claim bigint, p_lease interval) returns timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend_claim(p_queue integer, p_claim bigint, p_lease interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend_many:orders(p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
+-- function weir_internal.extrapolate(n1 bigint, width1 bigint, n2 bigint, width2 bigint, gap bigint) returns bigint i - {owner=X/owner}
 -- function weir_internal.fail_missing(p_queue text, p_claim bigint, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_place(q weir_internal.queues, p_position text) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -459,11 +484,13 @@
 -- function weir_internal.generate_queue_functions(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",check_function_bodies=off} {owner=X/owner}
 -- function weir_internal.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
 -- function weir_internal.get:orders(p_id bigint) returns SETOF weir.stored_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT oldest_age interval) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT parked bigint, OUT dead bigint, OUT oldest timestamp with time zone, OUT delivered bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.groups:orders() returns SETOF weir_internal.groups s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.has_passed(c weir_internal.claim, p_seg bigint, p_sealed_by xid8) returns boolean i - {owner=X/owner}
 -- function weir_internal.held_rights() returns TABLE(queue_name text, role_name name, right_name text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.holder_of(p_table text, p_mode text, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer i - {owner=X/owner}
+-- function weir_internal.lane_waiting(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer, OUT n bigint, OUT oldest timestamp with time zone, OUT records integer, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.lease_again(p_queue integer, c weir_internal.claim, p_ids int8multirange, p_attempt integer, p_deadline timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.line_of(p_key text, p_lane integer) returns text i - {owner=X/owner}
 -- function weir_internal.lock_claims(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -508,6 +535,7 @@
 -- function weir_internal.q1_unfinished(p_slot smallint, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.queue_function(p_verb text, p_queue text) returns text s - {owner=X/owner}
+-- function weir_internal.rates(g weir_internal.groups, p_sent bigint, p_delivered bigint, OUT sent_rate double precision, OUT delivered_rate double precision) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.receive:orders(p_group text, p_max integer, p_lease interval) returns weir.message_record[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_internal.receive_many:orders(p_group text, p_maxes integer[], p_leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.redeliver(p_queue integer, g weir_internal.groups, c weir_internal.claim, p_max integer, p_lease interval, p_now timestamp with time zone) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -523,18 +551,22 @@
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_claims(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_log(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.rotation_blocker(q weir_internal.queues, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.sample_rows(p_table text, p_condition text, g weir_internal.groups, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.seek(queue_name text, group_name text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.slot_claimed(q weir_internal.queues, c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats:orders() returns SETOF weir.group_stats v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[]) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.take_sample(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_unfinished(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.to_micros(p_time timestamp with time zone) returns bigint i - {owner=X/owner}
 -- function weir_internal.trim_later(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
