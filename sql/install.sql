@@ -38,6 +38,8 @@ begin;
 \ir internal/check_batch.sql
 \ir internal/check_priority.sql
 \ir internal/check_receive.sql
+\ir internal/birth_of.sql
+\ir internal/fail_restored.sql
 \ir internal/check_many.sql
 \ir internal/find_queue.sql
 \ir internal/find_group.sql
@@ -130,6 +132,7 @@ begin;
 \ir internal/retry_ordered.sql
 
 -- Life of a queue
+\ir internal/start_rings.sql
 \ir internal/create_queue_tables.sql
 \ir internal/expand_template.sql
 \ir internal/generate_queue_functions.sql
@@ -146,6 +149,16 @@ begin;
 \ir internal/advance_idle.sql
 \ir internal/trim_later.sql
 \ir internal/trim_parked.sql
+
+-- Adopting what came in a dump
+\ir internal/claimed_records.sql
+\ir internal/adopt_messages.sql
+\ir internal/adopt_claims.sql
+\ir internal/adopt_lanes.sql
+\ir internal/adopt_later.sql
+\ir internal/adopt_log.sql
+\ir internal/adopt_cursors.sql
+\ir internal/adopt_queue.sql
 
 -- Looking at a queue
 \ir internal/visible_queues.sql
@@ -256,6 +269,7 @@ begin;
 -- Public: operation
 \ir functions/stats.sql
 \ir functions/maintain.sql
+\ir functions/adopt.sql
 \ir functions/version.sql
 
 \ir epilogue.sql

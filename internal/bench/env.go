@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirmq/weir/internal/embedded"
+	"github.com/weirmq/weir/internal/wheel"
 )
 
 // serverSettings are those of the server that the driver starts. Durability is as PostgreSQL ships it; the sizes keep
@@ -42,7 +43,7 @@ type env struct {
 
 // openEnv starts a server, or connects to the one that the DSN names.
 func openEnv(ctx context.Context, dsn string, log *slog.Logger) (_ *env, err error) {
-	bin, err := postgresBin(ctx)
+	bin, err := wheel.PostgresBin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ type ServerInfo struct {
 func (e *env) info(ctx context.Context) (ServerInfo, error) {
 	info := ServerInfo{Settings: map[string]string{}, CPUs: runtime.NumCPU()}
 	if e.server != nil {
-		info.Build = postgresWheel.name + " " + postgresWheel.version
+		info.Build = wheel.Postgres.Name + " " + wheel.Postgres.Version
 	}
 	if err := e.admin.QueryRow(ctx, "select version()").Scan(&info.Version); err != nil {
 		return info, fmt.Errorf("read server's version: %w", err)

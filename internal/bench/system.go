@@ -13,6 +13,7 @@ import (
 
 	adapters "github.com/weirmq/weir/bench"
 	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/internal/wheel"
 )
 
 // system is one of the queues that are compared. What it does in a workload stands in bench/adapters/<name>.
@@ -33,7 +34,7 @@ func weir() system {
 
 // pgmq is PGMQ's own SQL, which its Python package carries.
 func pgmq(ctx context.Context) (system, error) {
-	dir, err := pgmqWheel.fetch(ctx)
+	dir, err := wheel.PGMQ.Fetch(ctx)
 	if err != nil {
 		return system{}, err
 	}

@@ -40,6 +40,8 @@ const (
 	CodeDeadLetterNotFound = "WR017"
 	// CodeMessageNotFound: The queue has no message of this id any more.
 	CodeMessageNotFound = "WR018"
+	// CodeRestoredFromDump: The queue came into this database by pg_dump and restore, so what it knows of transactions is of another cluster. Any call on it fails with this until it is adopted.
+	CodeRestoredFromDump = "WR019"
 	// CodeUpgradeBlocked: An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed.
 	CodeUpgradeBlocked = "WR021"
 	// CodeAlreadyFinished: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
@@ -78,6 +80,7 @@ var codeInfos = map[string]codeInfo{
 	CodeEngineCorrupt:      {Name: "engine_corrupt", Status: 500, Retryable: false},
 	CodeDeadLetterNotFound: {Name: "dead_letter_not_found", Status: 404, Retryable: false},
 	CodeMessageNotFound:    {Name: "message_not_found", Status: 404, Retryable: false},
+	CodeRestoredFromDump:   {Name: "restored_from_dump", Status: 503, Retryable: true},
 	CodeUpgradeBlocked:     {Name: "upgrade_blocked", Status: 503, Retryable: true},
 	CodeAlreadyFinished:    {Name: "already_finished", Status: 409, Retryable: false},
 }

@@ -48,12 +48,14 @@ begin
             using errcode = 'WR002', hint = 'Choose another name, or use the queue that is there.';
     end if;
     insert into weir_internal.queues
-        (no, name, lanes, priorities, message_bytes_max, segment_bytes, claims_bytes, aging, ttl, retention)
+        (no, name, lanes, priorities, message_bytes_max, segment_bytes, claims_bytes, aging, ttl, retention, birth)
     select coalesce((select min(s.no) from (select 1 as no union all select w.no + 1 from weir_internal.queues w) s
                      where not exists (select from weir_internal.queues w where w.no = s.no)), 1),
-        q.name, q.lanes, q.priorities, q.message_bytes_max, q.segment_bytes, q.claims_bytes, q.aging, q.ttl, q.retention
+        q.name, q.lanes, q.priorities, q.message_bytes_max, q.segment_bytes, q.claims_bytes, q.aging, q.ttl,
+        q.retention, '{}'
     returning * into q;
     perform weir_internal.create_queue_tables(q);
+    update weir_internal.queues w set birth = weir_internal.birth_of(w.no) where w.no = q.no returning * into q;
     perform weir_internal.generate_queue_functions(q);
     perform weir_internal.create_group(queue_name, 'default');
 end

@@ -21,7 +21,8 @@ begin
     perform weir_internal.check_isolation('maintain');
     for q in select * from weir_internal.queues order by random() loop
         continue when not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
-        continue when not exists (select from weir_internal.queues where no = q.no);
+        continue when not exists (select from weir_internal.queues where no = q.no)
+            or q.birth <> weir_internal.birth_of(q.no); -- came in a dump: not ours to touch before adopt
         v_steps := v_steps + weir_internal.rotate_log(q) + weir_internal.rotate_claims(q)
             + weir_internal.advance_idle(q) + weir_internal.trim_later(q) + weir_internal.trim_parked(q);
         perform weir_internal.take_sample(q);

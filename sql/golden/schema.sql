@@ -315,6 +315,7 @@
 -- column weir_internal.q1_parked.no no. 3 bigint p not null 
 -- column weir_internal.q1_parked.payload no. 8 jsonb x not null 
 -- column weir_internal.queues.aging no. 11 interval p not null default '00:01:00'::interval
+-- column weir_internal.queues.birth no. 14 oid[] x not null 
 -- column weir_internal.queues.claims_bytes no. 6 bigint p not null default 16777216
 -- column weir_internal.queues.created_at no. 8 timestamp with time zone p not null default now()
 -- column weir_internal.queues.group_ids no. 7 integer p not null default 0
@@ -381,6 +382,7 @@
 -- constraint on weir_internal.templates PRIMARY KEY (name)
 -- function weir.ack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[]) returns integer v - {owner=X/owner}
 -- function weir.ack_many(queue_name text, claim_ids bigint[], ids int8multirange[] DEFAULT NULL::int8multirange[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
+-- function weir.adopt(queue_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -430,10 +432,18 @@
 -- function weir_internal.add_due(r weir_internal.log_record, l weir_internal.later_row, p_group integer) returns weir_internal.log_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.admin:orders(p_verb text, p_args jsonb) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.administer(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.adopt_claims(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
+-- function weir_internal.adopt_cursors(q weir_internal.queues, g weir_internal.groups, p_positions bigint[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.adopt_lanes(q weir_internal.queues, g weir_internal.groups) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.adopt_later(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.adopt_log(q weir_internal.queues, p_claimed bigint[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.adopt_messages(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.adopt_queue(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.advance_idle(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.apply_ttl(g weir_internal.groups) returns weir_internal.groups v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ask_admin(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backoff(g weir_internal.groups, p_attempts integer) returns interval v - {owner=X/owner}
+-- function weir_internal.birth_of(p_queue integer) returns oid[] s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.bury(p_queue integer, p_group smallint, p_messages weir_internal.later_row[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.change_right(p_queue text, p_role text, p_right text, p_grant boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -450,6 +460,7 @@
 -- function weir_internal.claim_messages(q weir_internal.queues, c weir_internal.claim, p_ids int8multirange) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claim_parked(p_queue integer, g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claim_state(p_queue integer, p_claim bigint, OUT c weir_internal.claim, OUT done int8multirange, OUT taken boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.claimed_records(q weir_internal.queues, g weir_internal.groups) returns TABLE(table_no integer, "row" tid, lane smallint, first_id bigint, last_id bigint, after bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.clock() returns timestamp with time zone v - {owner=X/owner}
 -- function weir_internal.complete_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.configure_group(queue_name text, group_name text, max_attempts integer, backoff_min interval, backoff_max interval, patience interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -477,6 +488,7 @@
 -- function weir_internal.extend_many:orders(p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.extrapolate(n1 bigint, width1 bigint, n2 bigint, width2 bigint, gap bigint) returns bigint i - {owner=X/owner}
 -- function weir_internal.fail_missing(p_queue text, p_claim bigint, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.fail_restored(p_queue text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_place(q weir_internal.queues, p_position text) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -561,6 +573,7 @@
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slot_claimed(q weir_internal.queues, c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.start_rings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -59,11 +59,8 @@ begin
     execute format('create sequence weir_internal.q%s_ids', q.no);
     execute format('create sequence weir_internal.q%s_claim_ids', q.no);
     foreach v_table in array array['log_ring', 'claims_ring', 'later_clock', 'waiting'] loop
-        v_table := format('weir_internal.q%s_%s', q.no, v_table);
-        execute format('create sequence %s minvalue 0', v_table);
-        perform setval(v_table, 0);
+        execute format('create sequence weir_internal.q%s_%s minvalue 0', q.no, v_table);
     end loop;
-    insert into weir_internal.segments (queue_no, no, opened_by)
-    values (q.no, 0, pg_current_xact_id()), (q.no, 1, pg_current_xact_id());
+    perform weir_internal.start_rings(q);
 end
 $$;

@@ -1,8 +1,9 @@
 -- weir_internal.expand_template(p_body, q)
 -- Turns a template into the text of one queue's functions. {q}, {no}, {name}, and those of its settings that
--- stand in braces are replaced; {lanes} are those of all priorities, {level_lanes} those of one. The lines between
--- `--{ N` and `--}` are repeated for {k} = 0 .. N - 1, with {if} standing for `if` the first time and `elsif` after
--- that; N is {prioritized}, 1 or 0, for what only a queue with priorities needs.
+-- stand in braces are replaced; {lanes} are those of all priorities, {level_lanes} those of one; {restored} tells
+-- whether the queue came in a dump, by a comparison of constants that is planned away. The lines between `--{ N` and
+-- `--}` are repeated for {k} = 0 .. N - 1, with {if} standing for `if` the first time and `elsif` after that; N is
+-- {prioritized}, 1 or 0, for what only a queue with priorities needs.
 --
 -- Parameters:
 --   p_body  the template
@@ -21,6 +22,9 @@ declare
     v_block text;
     v_blocks text;
 begin
+    p_body := replace(p_body, '{restored}', format(
+        '''weir_internal.{q}_log_0''::regclass <> %s::oid or ''weir_internal.{q}_ids''::regclass <> %s::oid',
+        q.birth[1], q.birth[2]));
     p_body := replace(p_body, '{q}', 'q' || q.no);
     p_body := replace(p_body, '{no}', q.no::text);
     p_body := replace(p_body, '{name}', q.name);

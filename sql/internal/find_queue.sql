@@ -4,7 +4,7 @@
 -- Parameters:
 --   p_queue  name of the queue
 -- Returns: its row.
--- Raises: WR001
+-- Raises: WR001, WR019
 -- Locks: none
 create or replace function weir_internal.find_queue(p_queue text)
 returns weir_internal.queues
@@ -18,6 +18,9 @@ begin
     if not found then
         raise exception 'there is no queue %', coalesce('"' || left(p_queue, 100) || '"', 'null')
             using errcode = 'WR001', hint = format('select weir.create_queue(%L)', left(p_queue, 100));
+    end if;
+    if q.birth <> weir_internal.birth_of(q.no) then
+        perform weir_internal.fail_restored(q.name);
     end if;
     return q;
 end

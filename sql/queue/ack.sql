@@ -30,6 +30,9 @@ declare
     v_n int;
     v_deadline timestamptz;
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     if p_claim is null or p_ids is not null
         or current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
         return weir_internal.settle({no}, p_claim, p_ids, 'ack', null, null);

@@ -36,6 +36,9 @@ declare
     v_at int;
     v_ring bigint;
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     perform weir_internal.check_many('ack', p_claims, cardinality(p_ids), p_requests);
     select * into h from weir_internal.{q}_held(p_claims);
     v_left := h.held;

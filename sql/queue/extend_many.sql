@@ -28,6 +28,9 @@ declare
     v_refused int[];
     v_ring bigint;
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     perform weir_internal.check_many('extend', p_claims, cardinality(p_leases), p_requests);
     select * into h from weir_internal.{q}_held(p_claims);
     v_now := weir_internal.clock();

@@ -40,6 +40,9 @@ declare
     c weir_internal.claim;
     v_want int := p_max;
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     select * into g from weir_internal.groups where queue_no = {no} and name = p_group;
     if g.no is null or g.paused or g.queue_paused or p_max is null or p_max not between 1 and 10000 or p_lease is null
         or p_lease not between interval '1 millisecond' and interval '7 days'

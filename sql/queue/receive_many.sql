@@ -42,6 +42,9 @@ declare
     v_at int;
     v_take int;
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     select sum(m), max(l) into v_sum, v_longest from unnest(p_maxes, p_leases) u (m, l);
     if v_sum is null or v_sum > 10000 or cardinality(p_maxes) <> cardinality(p_leases)
         or array_position(p_leases, null) is not null or not 1 <= all(p_maxes)

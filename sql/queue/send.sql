@@ -25,6 +25,9 @@ declare
     v_id bigint;
     v_lane int;
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     if p_payload is null or p_headers is not null or p_key is not null
         or pg_column_size(p_payload) > {message_bytes_max} then
         perform weir_internal.check_message('{name}', {message_bytes_max}, p_payload, p_key, p_headers);

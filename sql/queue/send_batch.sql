@@ -23,6 +23,9 @@ declare
     v_ids bigint[];
     v_ring bigint;
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     if p_keys is not null or p_headers is not null or v_count is null or array_ndims(p_payloads) > 1
         or array_lower(p_payloads, 1) <> 1 or pg_column_size(p_payloads) > {message_bytes_max}
         or array_position(p_payloads, null) is not null then

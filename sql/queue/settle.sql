@@ -17,6 +17,7 @@ returns int
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
+    select weir_internal.fail_restored('{name}') where {restored};
     select weir_internal.settle({no}, p_claim, p_ids, 'nack', p_delay, p_reason)
 $body$;
 create or replace function weir_internal."reject:{name}"(p_claim bigint, p_ids bigint[], p_reason text)
@@ -24,6 +25,7 @@ returns int
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
+    select weir_internal.fail_restored('{name}') where {restored};
     select weir_internal.settle({no}, p_claim, p_ids, 'reject', null, p_reason)
 $body$;
 create or replace function weir_internal."release:{name}"(p_claim bigint, p_ids bigint[])
@@ -31,6 +33,7 @@ returns int
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
+    select weir_internal.fail_restored('{name}') where {restored};
     select weir_internal.settle({no}, p_claim, p_ids, 'release', interval '0', null)
 $body$;
 create or replace function weir_internal."extend:{name}"(p_claim bigint, p_lease interval)
@@ -38,6 +41,7 @@ returns timestamptz
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
+    select weir_internal.fail_restored('{name}') where {restored};
     select weir_internal.extend_claim({no}, p_claim, p_lease)
 $body$
 $template$) on conflict (name) do update set body = excluded.body;

@@ -23,6 +23,9 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
 begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
     if pg_sequence_last_value('weir_internal.{q}_waiting') = 0 then
         perform setval('weir_internal.{q}_waiting', 1);
     end if;

@@ -15,5 +15,6 @@ create table if not exists weir_internal.queues (
     aging             interval not null default '1 minute', -- by so much earlier counts a message of a level higher
     ttl               interval not null default '0',    -- what was sent longer ago is not delivered; 0: no matter when
     retention         interval not null default '0',    -- what all groups have finished is kept so long, for seek
+    birth             oid[] not null,                   -- weir_internal.birth_of(no) as it was where the queue was made
     constraint queue_no_range check (no between 1 and 65535)
 );

@@ -17,6 +17,10 @@ begin
         add column aging interval not null default '1 minute',
         add column ttl interval not null default '0',
         add column retention interval not null default '0';
+    alter table weir_internal.queues add column birth oid[];
+    update weir_internal.queues set birth = array[ -- as weir_internal.birth_of says
+        to_regclass(format('weir_internal.q%s_log_0', no))::oid, to_regclass(format('weir_internal.q%s_ids', no))::oid];
+    alter table weir_internal.queues alter column birth set not null;
     alter table weir_internal.groups add column ttl interval not null default '0';
     alter table weir_internal.segments add column sealed_at timestamptz;
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;

