@@ -13,6 +13,7 @@ begin;
 \ir types/message_record.sql
 \ir types/stored_message.sql
 \ir types/group_stats.sql
+\ir types/finding.sql
 \ir types/log_record.sql
 \ir types/later_row.sql
 \ir types/parked_row.sql
@@ -172,6 +173,9 @@ begin;
 \ir internal/holder_of.sql
 \ir internal/rotation_blocker.sql
 \ir internal/stats.sql
+\ir internal/examine_relations.sql
+\ir internal/examine_queue.sql
+\ir internal/examine_database.sql
 \ir internal/peek.sql
 \ir internal/state_of.sql
 \ir internal/get.sql
@@ -268,6 +272,7 @@ begin;
 
 -- Public: operation
 \ir functions/stats.sql
+\ir functions/doctor.sql
 \ir functions/maintain.sql
 \ir functions/adopt.sql
 \ir functions/version.sql

@@ -22,6 +22,7 @@
 -- table weir_internal.samples of - with -
 -- table weir_internal.segments of - with -
 -- table weir_internal.templates of - with -
+-- type weir.finding of - with -
 -- type weir.group_stats of - with -
 -- type weir.message of - with -
 -- type weir.message_record of - with -
@@ -33,6 +34,13 @@
 -- type weir_internal.parked_row of - with -
 -- type weir_internal.place of - with -
 -- view weir_internal.q1_claims_2 of - with -
+-- column weir.finding.cure no. 7 text x 
+-- column weir.finding.finding no. 2 text x 
+-- column weir.finding.group_name no. 4 text x 
+-- column weir.finding.message no. 6 text x 
+-- column weir.finding.queue_name no. 3 text x 
+-- column weir.finding.severity no. 1 text x 
+-- column weir.finding.value no. 5 text x 
 -- column weir.group_stats.blocked_by no. 18 text x 
 -- column weir.group_stats.blocker_age no. 20 interval p 
 -- column weir.group_stats.blocker_pid no. 19 integer p 
@@ -390,6 +398,7 @@
 -- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.extend(queue_name text, claim_id bigint, lease interval) returns timestamp with time zone v - {owner=X/owner}
@@ -482,6 +491,10 @@
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_parked(q weir_internal.queues, g weir_internal.groups, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_place(q weir_internal.queues) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine:orders() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_database() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_queue(queue_name text) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_relations(q weir_internal.queues) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.expand_template(p_body text, q weir_internal.queues) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend:orders(p_claim bigint, p_lease interval) returns timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.extend_claim(p_queue integer, p_claim bigint, p_lease interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

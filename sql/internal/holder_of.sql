@@ -14,7 +14,7 @@ language sql
 set search_path = pg_catalog, pg_temp
 as $$
     select coalesce('prepared transaction ' || quote_literal(p.gid), 'transaction of process ' || l.pid), l.pid,
-        clock_timestamp() - coalesce(a.xact_start, p.prepared), a.query
+        weir_internal.clock() - coalesce(a.xact_start, p.prepared), a.query
     from pg_locks l
     left join pg_stat_activity a on a.pid = l.pid
     left join pg_locks x on l.pid is null and x.pid is null and x.locktype = 'transactionid'

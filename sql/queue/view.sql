@@ -1,7 +1,7 @@
 -- view
 -- Template of what those who consume from a queue or administer it may look at: weir_internal."describe:<queue>",
--- "groups:<queue>", "stats:<queue>", "peek:<queue>", "get:<queue>" and "dead_letters:<queue>", each a call of what all
--- queues share.
+-- "groups:<queue>", "stats:<queue>", "examine:<queue>", "peek:<queue>", "get:<queue>" and "dead_letters:<queue>", each
+-- a call of what all queues share.
 --
 -- Parameters:
 --   p_group  name of the group
@@ -32,6 +32,13 @@ language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
     select * from weir_internal.stats('{name}')
+$body$;
+create or replace function weir_internal."examine:{name}"()
+returns setof weir.finding
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select * from weir_internal.examine_queue('{name}')
 $body$;
 create or replace function weir_internal."peek:{name}"(p_group text, p_max int)
 returns setof weir.message

@@ -2,6 +2,7 @@
 package operators_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -85,4 +86,9 @@ func (b bench) want(group, expression string) {
 	if !stat[bool](b, group, "coalesce("+expression+", false)") {
 		b.Errorf("group %s: not %s: %s", group, expression, stat[string](b, group, "stats::text"))
 	}
+}
+
+// pidOf returns the process id of a connection's backend, as SQL has it.
+func pidOf(conn *pgx.Conn) string {
+	return strconv.FormatUint(uint64(conn.PgConn().PID()), 10)
 }

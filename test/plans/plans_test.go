@@ -192,7 +192,6 @@ func TestAnAckCostsNoMoreWithManyClaimsBesideIt(t *testing.T) {
 		grow := func(claims int) {
 			db.Exec(t, fmt.Sprintf(`do $$ begin for i in 1 .. %d loop
 				perform weir.send('plans', '1'); commit; perform weir.pop('plans'); commit; end loop; end $$`, claims))
-
 		}
 		grow(300) // the index has its second level
 		few := costs()

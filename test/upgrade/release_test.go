@@ -42,7 +42,7 @@ func releaseScript(t *testing.T, release string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		t.Fatal(err)
