@@ -88,7 +88,7 @@ func TestAStoppingServerAnswersTheReceivesThatWait(t *testing.T) {
 		answer <- response.Status + " " + strings.TrimSpace(string(text))
 	}()
 	pgtest.WaitForRow(t, db, `select exists (select from pg_stat_activity
-		where datname = current_database() and state = 'idle' and query like '%receive_records%')`)
+		where datname = current_database() and state = 'idle' and query like '%receive_many%')`)
 	const listens = `select exists (select from pg_stat_activity
 		where datname = current_database() and application_name = 'listener')`
 	pgtest.WaitForRow(t, db, listens)

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
 // Limits of a request.
@@ -36,15 +37,18 @@ type Options struct {
 	Listener *engine.Listener
 	// Drain, when it ends, ends every wait for messages at once.
 	Drain context.Context
+	// Dispatcher gathers the requests on the way of messages; without one the API makes its own.
+	Dispatcher *dispatch.Dispatcher
 	// Log receives the errors that are the server's own fault.
 	Log *slog.Logger
 }
 
 // api is what the handlers share.
 type api struct {
-	engine *engine.Client
-	huma   huma.API
-	opt    Options
+	engine   *engine.Client
+	dispatch *dispatch.Dispatcher
+	huma     huma.API
+	opt      Options
 }
 
 // New returns the handler of all routes.
@@ -58,8 +62,11 @@ func New(client *engine.Client, opt Options) http.Handler {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
+	if opt.Dispatcher == nil {
+		opt.Dispatcher = dispatch.New(opt.Drain, client, opt.Listener, opt.Log)
+	}
 	mux := http.NewServeMux()
-	a := &api{engine: client, opt: opt, huma: humago.New(mux, config(opt.Version))}
+	a := &api{engine: client, dispatch: opt.Dispatcher, opt: opt, huma: humago.New(mux, config(opt.Version))}
 	a.routes()
 	a.describe()
 	return a.recovered(a.withBody(routed(mux)))

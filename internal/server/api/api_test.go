@@ -365,7 +365,7 @@ func (s *site) waiting(ctx context.Context) <-chan string {
 	}()
 	// It waits once it has looked in vain: a query of the pool, now idle, was a receive.
 	pgtest.WaitForRow(s.T, s.db, `select exists (select from pg_stat_activity
-		where datname = current_database() and state = 'idle' and query like '%receive_records%')`)
+		where datname = current_database() and state = 'idle' and query like '%receive_many%')`)
 	return answer
 }
 

@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
 type ackInput struct {
@@ -33,7 +35,18 @@ type acksOutput struct {
 
 // ack finishes the messages of one or more claims, all or none.
 func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error) {
-	list, err := each(ctx, a, "acks", in.Body.Acks, func(tx *engine.Client, _ int, item ackItem) (finished, error) {
+	parts := make([]engine.ClaimPart, len(in.Body.Acks))
+	for i, item := range in.Body.Acks {
+		parts[i] = engine.ClaimPart{Claim: item.ClaimID, IDs: item.IDs}
+	}
+	list, err := together(parts, func() ([]finished, error) {
+		counts, err := a.dispatch.Ack(in.Queue, parts)
+		return pair(parts, counts, func(claim int64, n int) finished { return finished{claim, n} }), err
+	})
+	if !errors.Is(err, dispatch.ErrAlone) {
+		return reply(acksOutput{Acks: list}, err)
+	}
+	list, err = each(ctx, a, "acks", in.Body.Acks, func(tx *engine.Client, _ int, item ackItem) (finished, error) {
 		n, err := tx.Ack(ctx, in.Queue, item.ClaimID, item.IDs)
 		return finished{ClaimID: item.ClaimID, Finished: n}, err
 	})
@@ -127,19 +140,46 @@ type extendsOutput struct {
 
 // extend gives one or more claims a new deadline, all or none.
 func (a *api) extend(ctx context.Context, in *extendInput) (*output[extendsOutput], error) {
-	list, err := each(ctx, a, "extends", in.Body.Extends,
-		func(tx *engine.Client, i int, item extendItem) (extended, error) {
-			lease := engine.DefaultLease
-			if item.LeaseMS != nil {
-				var err error
-				if lease, err = span(fmt.Sprintf("body.extends[%d].lease_ms", i), *item.LeaseMS); err != nil {
-					return extended{}, err
-				}
+	parts := make([]engine.ClaimPart, len(in.Body.Extends))
+	for i, item := range in.Body.Extends {
+		parts[i] = engine.ClaimPart{Claim: item.ClaimID, Lease: engine.DefaultLease}
+		if item.LeaseMS != nil {
+			lease, err := span(fmt.Sprintf("body.extends[%d].lease_ms", i), *item.LeaseMS)
+			if err != nil {
+				return nil, err
 			}
-			deadline, err := tx.Extend(ctx, in.Queue, item.ClaimID, lease)
-			return extended{ClaimID: item.ClaimID, Deadline: deadline}, err
-		})
+			parts[i].Lease = lease
+		}
+	}
+	list, err := together(parts, func() ([]extended, error) {
+		deadlines, err := a.dispatch.Extend(in.Queue, parts)
+		return pair(parts, deadlines, func(claim int64, t time.Time) extended { return extended{claim, t.UTC()} }), err
+	})
+	if !errors.Is(err, dispatch.ErrAlone) {
+		return reply(extendsOutput{Extends: list}, err)
+	}
+	list, err = each(ctx, a, "extends", parts, func(tx *engine.Client, _ int, p engine.ClaimPart) (extended, error) {
+		deadline, err := tx.Extend(ctx, in.Queue, p.Claim, p.Lease)
+		return extended{ClaimID: p.Claim, Deadline: deadline}, err
+	})
 	return reply(extendsOutput{Extends: list}, err)
+}
+
+// together has a request carried out with those of others. An empty one goes alone, to be told that it is.
+func together[R any](parts []engine.ClaimPart, call func() ([]R, error)) ([]R, error) {
+	if len(parts) == 0 {
+		return nil, dispatch.ErrAlone
+	}
+	return call()
+}
+
+// pair puts each claim beside its result.
+func pair[V, R any](parts []engine.ClaimPart, values []V, of func(claim int64, value V) R) []R {
+	list := make([]R, len(values))
+	for i, v := range values {
+		list[i] = of(parts[i].Claim, v)
+	}
+	return list
 }
 
 // each does one call for every item of a list, in one transaction when there are several, and says which item failed.

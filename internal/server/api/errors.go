@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
 // Problem is the body of every error, as RFC 9457 describes it.
@@ -44,6 +45,9 @@ func (p *Problem) GetStatus() int { return p.Status }
 func (p *Problem) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"
+
+// retryAfter is how many seconds a client should wait that was answered 503.
+const retryAfter = "1"
 
 // init makes huma report what it finds itself, such as a query parameter that is no number, as a Problem too. A
 // package variable is the only place where huma takes that from.
@@ -99,6 +103,12 @@ func problemOf(err error) *Problem {
 	if errors.As(err, &ready) {
 		return ready
 	}
+	if errors.Is(err, dispatch.ErrBusy) {
+		p := newProblem(http.StatusServiceUnavailable, "the server has as many requests waiting as it takes",
+			"Try again a little later, with fewer requests at a time.")
+		p.Type, p.SQLState, p.Name = "urn:weir:error:insufficient_resources", "53000", "insufficient_resources"
+		return p
+	}
 	var e *engine.Error
 	if errors.As(err, &e) {
 		p := &Problem{
@@ -123,6 +133,9 @@ func problemOf(err error) *Problem {
 // writeProblem answers a request that reached no route.
 func writeProblem(w http.ResponseWriter, p *Problem) {
 	w.Header().Set("Content-Type", problemType)
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p)
 }

@@ -12,14 +12,16 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
-// How an event stream works: how long a claim lasts that is being written, how long a write may take, and how often
-// an idle stream says that it lives.
+// How an event stream works: how long a claim lasts that is being written, how long a write may take, how often an
+// idle stream says that it lives, and how long the ack of what was written may take.
 const (
 	eventsLease   = time.Minute
 	eventsWrite   = 30 * time.Second
 	eventsBeat    = 15 * time.Second
+	eventsAck     = 30 * time.Second
 	typeEventFlow = "text/event-stream"
 )
 
@@ -31,14 +33,15 @@ type eventsInput struct {
 // events follows a group: what it claims it writes as server-sent events, and acknowledges once they are written. A
 // slow client slows it down. The group's messages are consumed, so whoever only wants to look makes a group of his own.
 func (a *api) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
-	list, err := a.receiveOnce(ctx, in.GroupPath, in.Max, eventsLease)
+	want := engine.Want{Max: in.Max, Lease: eventsLease}
+	list, err := a.dispatch.Receive(ctx, in.Queue, in.Group, want, 0)
 	if err != nil {
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(response huma.Context) {
 		response.SetHeader("Content-Type", typeEventFlow)
 		_, w := humago.Unwrap(response)
-		s := &eventStream{api: a, at: in.GroupPath, max: in.Max, w: w}
+		s := &eventStream{api: a, at: in.GroupPath, want: want, w: w}
 		s.follow(ctx, list)
 	}}, nil
 }
@@ -47,7 +50,7 @@ func (a *api) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse
 type eventStream struct {
 	api  *api
 	at   GroupPath
-	max  int
+	want engine.Want
 	w    http.ResponseWriter
 	last time.Time // when something was written
 }
@@ -57,9 +60,8 @@ func (s *eventStream) follow(ctx context.Context, list []engine.Message) {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(s.api.opt.Drain, stop)()
-	waiter := s.api.opt.Listener.Waiter(s.at.Queue)
 	if s.write([]byte(": following\n\n")) != nil {
-		s.api.giveBack(context.WithoutCancel(ctx), s.at.Queue, list)
+		s.api.dispatch.Release(s.at.Queue, list)
 		return
 	}
 	for {
@@ -67,12 +69,11 @@ func (s *eventStream) follow(ctx context.Context, list []engine.Message) {
 			if !s.deliver(ctx, list) {
 				return
 			}
-			waiter.Found()
-		} else if waiter.Wait(waiting, eventsBeat) == engine.Ended || s.beat() != nil {
+		} else if waiting.Err() != nil || s.beat() != nil {
 			return
 		}
 		var err error
-		if list, err = s.api.receiveOnce(waiting, s.at, s.max, eventsLease); err != nil {
+		if list, err = s.api.dispatch.Receive(waiting, s.at.Queue, s.at.Group, s.want, eventsBeat); err != nil {
 			s.fail(ctx, err)
 			return
 		}
@@ -81,8 +82,6 @@ func (s *eventStream) follow(ctx context.Context, list []engine.Message) {
 
 // deliver writes messages and finishes them, or gives them back when they cannot be written.
 func (s *eventStream) deliver(ctx context.Context, list []engine.Message) bool {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
 	var text bytes.Buffer
 	for _, m := range list {
 		data, err := json.Marshal(m)
@@ -93,10 +92,12 @@ func (s *eventStream) deliver(ctx context.Context, list []engine.Message) bool {
 		fmt.Fprintf(&text, "event: message\nid: %d\ndata: %s\n\n", m.ID, data)
 	}
 	if err := s.write(text.Bytes()); err != nil {
-		s.api.giveBack(call, s.at.Queue, list)
+		s.api.dispatch.Release(s.at.Queue, list)
 		return false
 	}
-	for _, claim := range claimsOf(list) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventsAck)
+	defer cancel()
+	for _, claim := range dispatch.ClaimsOf(list) {
 		if _, err := s.api.engine.Ack(call, s.at.Queue, claim, nil); err != nil {
 			s.fail(ctx, err)
 			return false

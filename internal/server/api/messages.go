@@ -36,6 +36,10 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 	if err != nil {
 		return nil, err
 	}
+	if len(runs) == 1 && runs[0].delay == nil {
+		ids, err := a.dispatch.Send(in.Queue, runs[0].batch)
+		return reply(sendOutput{IDs: ids}, err)
+	}
 	if len(runs) == 1 {
 		return reply(sendRuns(ctx, a.engine, in.Queue, runs))
 	}

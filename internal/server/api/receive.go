@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -24,9 +23,6 @@ type messagesOutput struct {
 	Messages []engine.Message `json:"messages"`
 }
 
-// callTimeout bounds a call that the client's going away does not end.
-const callTimeout = 30 * time.Second
-
 // receive claims messages; with wait_ms it waits until there are some, the time is over, the client goes away or the
 // server shuts down.
 func (a *api) receive(ctx context.Context, in *receiveInput) (*output[messagesOutput], error) {
@@ -34,18 +30,11 @@ func (a *api) receive(ctx context.Context, in *receiveInput) (*output[messagesOu
 	if err != nil {
 		return nil, err
 	}
-	deadline := time.Now().Add(wait)
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(a.opt.Drain, stop)()
-	waiter := a.opt.Listener.Waiter(in.Queue)
-	for {
-		list, err := a.receiveOnce(ctx, in.GroupPath, n, lease)
-		left := time.Until(deadline)
-		if err != nil || len(list) > 0 || left <= 0 || waiter.Wait(waiting, left) == engine.Ended {
-			return reply(messagesOutput{Messages: list}, err)
-		}
+	list, err := a.dispatch.Receive(ctx, in.Queue, in.Group, engine.Want{Max: n, Lease: lease}, wait)
+	if list == nil {
+		list = []engine.Message{}
 	}
+	return reply(messagesOutput{Messages: list}, err)
 }
 
 // values reads the body, which may be left out.
@@ -70,43 +59,6 @@ func (b *receiveBody) values() (n int, lease, wait time.Duration, err error) {
 		wait = time.Duration(*b.WaitMS) * time.Millisecond
 	}
 	return n, lease, wait, nil
-}
-
-// receiveOnce claims what is there. A client that goes away does not cancel the statement, because a claim that has
-// committed unseen would keep its messages until the lease ends; what it claimed for nobody goes back at once.
-func (a *api) receiveOnce(ctx context.Context, at GroupPath, n int, lease time.Duration) ([]engine.Message, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	list, err := a.engine.Receive(call, at.Queue, at.Group, n, lease)
-	if err == nil && ctx.Err() != nil {
-		a.giveBack(call, at.Queue, list)
-		return nil, ctx.Err()
-	}
-	return list, err
-}
-
-// giveBack makes the messages of claims that reached nobody due again.
-func (a *api) giveBack(ctx context.Context, queue string, list []engine.Message) {
-	now, reason := time.Duration(0), "the client went away before it got the message"
-	for _, claim := range claimsOf(list) {
-		if _, err := a.engine.Nack(ctx, queue, claim, nil, &now, &reason); err != nil {
-			a.opt.Log.Warn("cannot give back a claim", "queue", queue, "claim_id", claim, "error", err)
-		}
-	}
-}
-
-// claimsOf lists the claims of messages, each once.
-func claimsOf(list []engine.Message) []int64 {
-	var claims []int64
-	for _, m := range list {
-		if !slices.Contains(claims, m.ClaimID) {
-			claims = append(claims, m.ClaimID)
-		}
-	}
-	return claims
 }
 
 type popInput struct {

@@ -85,6 +85,9 @@ func route[I, O any](a *api, method, path, name, summary string, handle func(con
 		if p.Status == http.StatusInternalServerError {
 			a.opt.Log.Error("request failed", "operation", name, "error", err)
 		}
+		if p.Status == http.StatusServiceUnavailable {
+			return nil, huma.ErrorWithHeaders(p, http.Header{"Retry-After": {retryAfter}})
+		}
 		return nil, p
 	})
 }

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	sqlReceiveMany = `select (messages).n, (messages).first_id, (messages).ids, (messages).attempt, (messages).attempts,
+		(messages).keys, (messages).payloads, (messages).headers, (messages).enqueued_at, (messages).enqueued_times,
+		requests, claim_ids, counts
+		from weir.receive_many($1, $2, maxes => $3, leases => $4)`
+	sqlAckMany    = `select weir.ack_many($1, claim_ids => $2, ids => $3::text[]::int8multirange[], requests => $4)`
+	sqlExtendMany = `select weir.extend_many($1, claim_ids => $2, leases => $3, requests => $4)`
+	sqlRelease    = `select weir.release($1, $2, ids => $3)`
+)
+
+// Want is what one consumer of a ReceiveMany asks for.
+type Want struct {
+	Max   int
+	Lease time.Duration
+}
+
+// ReceiveMany receives for many consumers in one call and returns what each of them gets, in the order of wants: a
+// claim of its own, or several, for the length of its own lease. The first is served first.
+func (c *Client) ReceiveMany(ctx context.Context, queue, group string, wants []Want) ([][]Message, error) {
+	maxes, leases := make([]int, len(wants)), make([]time.Duration, len(wants))
+	for i, w := range wants {
+		maxes[i], leases[i] = w.Max, w.Lease
+	}
+	records, err := collect(ctx, c, "receive messages", sqlReceiveMany, (*sharedRecord).fields,
+		queue, group, maxes, leases)
+	if err != nil {
+		return nil, err
+	}
+	shares := make([][]Message, len(wants))
+	for _, r := range records {
+		if err := r.appendTo(shares); err != nil {
+			return nil, wrap("receive messages", err)
+		}
+	}
+	return shares, nil
+}
+
+// sharedRecord is a record of which several consumers get a part.
+type sharedRecord struct {
+	record
+
+	requests []int
+	claims   []int64
+	counts   []int
+}
+
+// fields are the places for the columns of sqlReceiveMany.
+func (r *sharedRecord) fields() []any {
+	return append(r.record.fields()[1:], &r.requests, &r.claims, &r.counts)
+}
+
+// appendTo gives every consumer its part.
+func (r *sharedRecord) appendTo(shares [][]Message) error {
+	list, err := r.record.appendTo(make([]Message, 0, r.n))
+	if err != nil {
+		return err
+	}
+	if len(r.claims) != len(r.requests) || len(r.counts) != len(r.requests) {
+		return r.misshared()
+	}
+	for i, request := range r.requests {
+		n := r.counts[i]
+		if request < 1 || request > len(shares) || n < 1 || n > len(list) {
+			return r.misshared()
+		}
+		for j := range list[:n] {
+			list[j].ClaimID = r.claims[i]
+		}
+		shares[request-1] = append(shares[request-1], list[:n]...)
+		list = list[n:]
+	}
+	if len(list) > 0 {
+		return r.misshared()
+	}
+	return nil
+}
+
+func (r *sharedRecord) misshared() error {
+	return newError(CodeEngineCorrupt, fmt.Sprintf("a record of %d messages is shared out as %v", r.n, r.counts), "")
+}
+
+// ClaimPart is a claim, or messages of it, that one of many requests is about.
+type ClaimPart struct {
+	Claim   int64
+	IDs     []int64       // messages of the claim; nil: all
+	Lease   time.Duration // of an extend
+	Request int           // parts of one request are done together or not at all
+}
+
+// AckMany finishes what is plain to finish of many requests and returns how many messages for each part; nil where
+// nothing was done, which Ack does or says why not.
+func (c *Client) AckMany(ctx context.Context, queue string, parts []ClaimPart) ([]*int, error) {
+	claims, requests := splitParts(parts)
+	var ids []*string
+	for i, p := range parts {
+		if p.IDs == nil {
+			continue
+		}
+		if ids == nil {
+			ids = make([]*string, len(parts))
+		}
+		text := multirange(p.IDs)
+		ids[i] = &text
+	}
+	return one[[]*int](ctx, c, "ack messages", sqlAckMany, queue, claims, ids, requests)
+}
+
+// ExtendMany gives what is plain to extend of many requests a new deadline and returns it for each part; nil where
+// nothing was done, which Extend does or says why not.
+func (c *Client) ExtendMany(ctx context.Context, queue string, parts []ClaimPart) ([]*time.Time, error) {
+	claims, requests := splitParts(parts)
+	leases := make([]time.Duration, len(parts))
+	for i, p := range parts {
+		leases[i] = p.Lease
+	}
+	return one[[]*time.Time](ctx, c, "extend claims", sqlExtendMany, queue, claims, leases, requests)
+}
+
+func splitParts(parts []ClaimPart) (claims []int64, requests []int) {
+	claims, requests = make([]int64, len(parts)), make([]int, len(parts))
+	for i, p := range parts {
+		claims[i], requests[i] = p.Claim, p.Request
+	}
+	return claims, requests
+}
+
+// multirange is the text of the int8multirange of some ids. The largest bigint, which no message has, has no range: it
+// is left to the engine as one that no claim holds.
+func multirange(ids []int64) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('[')
+		b.WriteString(strconv.FormatInt(id, 10))
+		b.WriteByte(',')
+		if id == 1<<63-1 {
+			b.WriteString(")")
+			continue
+		}
+		b.WriteString(strconv.FormatInt(id+1, 10))
+		b.WriteByte(')')
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Release gives messages of a claim back unused: they are delivered again at once and this delivery is not counted.
+func (c *Client) Release(ctx context.Context, queue string, claim int64, ids []int64) (int, error) {
+	return one[int](ctx, c, "release messages", sqlRelease, queue, claim, ids)
+}

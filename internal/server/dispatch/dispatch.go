@@ -1,0 +1,153 @@
+package dispatch
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+// Dispatcher carries out what many clients ask for in few calls.
+type Dispatcher struct {
+	engine    *engine.Client
+	log       *slog.Logger
+	sends     *gatherer[[]engine.Outgoing, []int64]
+	acks      *gatherer[[]engine.ClaimPart, []int]
+	extends   *gatherer[[]engine.ClaimPart, []time.Time]
+	receivers *receivers
+}
+
+// New returns a Dispatcher. The listener tells it what other servers and SQL sessions send; it may be nil. When drain
+// ends, so does every wait for messages.
+func New(drain context.Context, client *engine.Client, listener *engine.Listener, log *slog.Logger) *Dispatcher {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	d := &Dispatcher{engine: client, log: log}
+	d.sends = newGatherer(d.sendAll)
+	d.acks = newGatherer(d.ackAll)
+	d.extends = newGatherer(d.extendAll)
+	d.receivers = newReceivers(drain, client, listener)
+	return d
+}
+
+// Close returns when everything under way has been answered. Nobody asks for anything any more.
+func (d *Dispatcher) Close() {
+	d.sends.ended.Wait()
+	d.acks.ended.Wait()
+	d.extends.ended.Wait()
+	d.receivers.ended.Wait()
+}
+
+// Send sends messages that are due at once, all or none, and returns their ids.
+func (d *Dispatcher) Send(queue string, batch []engine.Outgoing) ([]int64, error) {
+	bytes := 0
+	for _, m := range batch {
+		bytes += len(m.Payload) + len(m.Headers)
+	}
+	return d.sends.do(queue, batch, len(batch), bytes)
+}
+
+// sendAll is the call for sends.
+func (d *Dispatcher) sendAll(ctx context.Context, queue string, batch []*request[[]engine.Outgoing, []int64]) {
+	var all []engine.Outgoing
+	for _, r := range batch {
+		all = append(all, r.in...)
+	}
+	ids, err := d.engine.SendBatch(ctx, queue, all, nil)
+	if err != nil && len(batch) > 1 && concernsOne(err) {
+		d.sendAll(ctx, queue, batch[:len(batch)/2])
+		d.sendAll(ctx, queue, batch[len(batch)/2:])
+		return
+	}
+	for _, r := range batch {
+		if err != nil {
+			r.answer(nil, err)
+			continue
+		}
+		n := len(r.in)
+		r.answer(ids[:n:n], nil)
+		ids = ids[n:]
+	}
+	if err == nil {
+		d.receivers.sent(queue)
+	}
+}
+
+// Ack finishes messages, all parts or none, and returns how many for each part. ErrAlone means that nothing was done
+// and that only a call for this request alone can tell why.
+func (d *Dispatcher) Ack(queue string, parts []engine.ClaimPart) ([]int, error) {
+	return d.acks.do(queue, parts, len(parts), 0)
+}
+
+// ackAll is the call for acks.
+func (d *Dispatcher) ackAll(ctx context.Context, queue string, batch []*request[[]engine.ClaimPart, []int]) {
+	counts, err := d.engine.AckMany(ctx, queue, together(batch))
+	answerParts(batch, counts, err)
+}
+
+// Extend gives claims new deadlines, all or none, and returns them. ErrAlone means the same as for Ack.
+func (d *Dispatcher) Extend(queue string, parts []engine.ClaimPart) ([]time.Time, error) {
+	return d.extends.do(queue, parts, len(parts), 0)
+}
+
+// extendAll is the call for extends.
+func (d *Dispatcher) extendAll(ctx context.Context, queue string, batch []*request[[]engine.ClaimPart, []time.Time]) {
+	deadlines, err := d.engine.ExtendMany(ctx, queue, together(batch))
+	answerParts(batch, deadlines, err)
+}
+
+// together numbers the requests of a batch and puts their parts into one list.
+func together[O any](batch []*request[[]engine.ClaimPart, O]) []engine.ClaimPart {
+	var all []engine.ClaimPart
+	for i, r := range batch {
+		for _, part := range r.in {
+			part.Request = i
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// answerParts gives every request the results of its parts.
+func answerParts[O any](batch []*request[[]engine.ClaimPart, []O], results []*O, err error) {
+	for _, r := range batch {
+		if err != nil {
+			r.answer(nil, err)
+			continue
+		}
+		out, failed := make([]O, 0, len(r.in)), error(nil)
+		for _, result := range results[:len(r.in)] {
+			if result == nil {
+				failed = ErrAlone
+				break
+			}
+			out = append(out, *result)
+		}
+		results = results[len(r.in):]
+		r.answer(out, failed)
+	}
+}
+
+// CallStats say how many requests of a kind were carried out by how many calls.
+type CallStats struct {
+	Requests, Calls int64
+}
+
+// Stats say what a Dispatcher has done and holds.
+type Stats struct {
+	Sends, Acks, Extends, Receives CallStats
+	Waiting                        int64 // sends, acks and extends that are not answered yet
+	Receivers                      int64 // receives that are not answered yet
+}
+
+// Stats returns the counts so far.
+func (d *Dispatcher) Stats() Stats {
+	return Stats{
+		Sends: d.sends.counts.read(), Acks: d.acks.counts.read(), Extends: d.extends.counts.read(),
+		Receives:  d.receivers.counts.read(),
+		Waiting:   d.sends.waiting.Load() + d.acks.waiting.Load() + d.extends.waiting.Load(),
+		Receivers: d.receivers.held(),
+	}
+}

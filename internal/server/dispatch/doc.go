@@ -1,0 +1,18 @@
+// Package dispatch makes one message at a time fast: it turns the requests of many clients into few calls of the
+// engine, whose price is by the call and by the commit far more than by the message.
+//
+// Everything follows one rule: what comes while a call for the same queue is under way makes up the next call. There is
+// no timer: a request that finds nothing under way goes at once, and the more there is to do the larger the calls get.
+// A request is answered when the call that carried it has committed.
+//
+//	sends     one send_batch. When a request of several is refused for its own sake (a message too large, a bad
+//	          character), the batch is halved until that request is alone.
+//	acks      one ack_many, which leaves what is not plain (too late, locked elsewhere) to a call of its own
+//	extends   one extend_many, likewise
+//	receives  one receive_many for all that wait for a group, first come first served; each gets claims of its own
+//
+// Nothing is decided here and nothing is kept: claims, leases and deadlines are the engine's, one for each consumer, so
+// that any server, and plain SQL, can settle what this one handed out, and a server that is killed loses nothing. No
+// message is claimed for which no consumer waits. What was claimed for a client that went away meanwhile is given back
+// at once, its delivery uncounted.
+package dispatch

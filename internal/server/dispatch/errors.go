@@ -1,0 +1,28 @@
+package dispatch
+
+import (
+	"errors"
+
+	"github.com/weirmq/weir/internal/engine"
+)
+
+var (
+	// ErrBusy says that so many requests wait already that another one would only wait in vain.
+	ErrBusy = errors.New("too many requests are waiting")
+	// ErrAlone says that a request cannot be done together with others, and was not done.
+	ErrAlone = errors.New("the request needs a call of its own")
+)
+
+// concernsOne reports whether an error is about a message in a batch and not about the queue or the database, so that
+// the others may go through without it.
+func concernsOne(err error) bool {
+	var e *engine.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case engine.CodeInvalidArgument, engine.CodeNullPayload, engine.CodeMessageTooLarge, "54000":
+		return true
+	}
+	return e.Class() == "22"
+}

@@ -1,0 +1,119 @@
+package dispatch
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// callTimeout bounds a call of the engine, which no client's going away ends.
+	callTimeout = 30 * time.Second
+	// batchItems and batchBytes bound what is put into one call, unless a single request is larger.
+	batchItems = 1000
+	batchBytes = 1 << 20
+	// waitingMax bounds the requests of one kind that wait for a call.
+	waitingMax = 10_000
+)
+
+// request is one client's part of a call.
+type request[I, O any] struct {
+	in    I
+	items int
+	bytes int
+	out   O
+	err   error
+	done  chan struct{} // closed when out or err is there
+}
+
+func (r *request[I, O]) answer(out O, err error) {
+	r.out, r.err = out, err
+	close(r.done)
+}
+
+// gatherer puts the requests of one kind for one queue into common calls.
+type gatherer[I, O any] struct {
+	call    func(ctx context.Context, queue string, batch []*request[I, O]) // answers all of them
+	waiting atomic.Int64
+	counts  counts
+
+	mu    sync.Mutex
+	lines map[string][]*request[I, O] // by queue; there while a goroutine makes calls for it
+	ended sync.WaitGroup
+}
+
+func newGatherer[I, O any](call func(context.Context, string, []*request[I, O])) *gatherer[I, O] {
+	return &gatherer[I, O]{call: call, lines: map[string][]*request[I, O]{}}
+}
+
+// do has a request carried out and returns its answer.
+func (g *gatherer[I, O]) do(queue string, in I, items, bytes int) (O, error) {
+	r := &request[I, O]{in: in, items: items, bytes: bytes, done: make(chan struct{})}
+	if g.waiting.Add(1) > waitingMax {
+		g.waiting.Add(-1)
+		return r.out, ErrBusy
+	}
+	defer g.waiting.Add(-1)
+	g.mu.Lock()
+	line, running := g.lines[queue]
+	g.lines[queue] = append(line, r)
+	if !running {
+		g.ended.Go(func() { g.run(queue) })
+	}
+	g.mu.Unlock()
+	<-r.done
+	return r.out, r.err
+}
+
+// run makes calls for a queue until nothing waits.
+func (g *gatherer[I, O]) run(queue string) {
+	for {
+		batch := g.next(queue)
+		if len(batch) == 0 {
+			return
+		}
+		g.counts.add(len(batch))
+		ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+		g.call(ctx, queue, batch)
+		cancel()
+	}
+}
+
+// next takes what goes into the next call, and ends the line when nothing waits.
+func (g *gatherer[I, O]) next(queue string) []*request[I, O] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	line := g.lines[queue]
+	n, items, bytes := 0, 0, 0
+	for n < len(line) {
+		items, bytes = items+line[n].items, bytes+line[n].bytes
+		if n > 0 && (items > batchItems || bytes > batchBytes) {
+			break
+		}
+		n++
+	}
+	if n == 0 {
+		delete(g.lines, queue)
+		return nil
+	}
+	g.lines[queue] = line[n:]
+	if n == len(line) {
+		g.lines[queue] = nil // what the batch refers to can be freed with it
+	}
+	return line[:n:n]
+}
+
+// counts are CallStats that are being counted.
+type counts struct {
+	requests, calls atomic.Int64
+}
+
+func (c *counts) add(requests int) {
+	c.requests.Add(int64(requests))
+	c.calls.Add(1)
+}
+
+func (c *counts) read() CallStats {
+	return CallStats{Requests: c.requests.Load(), Calls: c.calls.Load()}
+}

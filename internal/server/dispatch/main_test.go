@@ -1,0 +1,68 @@
+package dispatch_test
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/internal/server/dispatch"
+)
+
+func TestMain(m *testing.M) {
+	pgtest.SetInstaller(migrate.Install)
+	pgtest.Main(m)
+}
+
+// site is a dispatcher in front of a database with the queue q of one lane.
+type site struct {
+	*testing.T
+
+	db     *pgtest.DB
+	client *engine.Client
+	drain  context.CancelFunc
+	*dispatch.Dispatcher
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{T: t, db: pgtest.New(t, pgtest.Options{})}
+	s.db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	s.start()
+	return s
+}
+
+// start puts another dispatcher in front of the same database.
+func (s *site) start() {
+	client, err := engine.Open(s.Context(), s.db.DSN, engine.Options{MaxConns: 6})
+	if err != nil {
+		s.Fatal(err)
+	}
+	listener := engine.NewListener(client, nil)
+	drain, stop := context.WithCancel(context.Background())
+	d := dispatch.New(drain, client, listener, nil)
+	s.Cleanup(func() {
+		stop()
+		d.Close()
+		listener.Close()
+		client.Close()
+	})
+	s.client, s.drain, s.Dispatcher = client, stop, d
+}
+
+// message is one to send.
+func message(n int) []engine.Outgoing {
+	return []engine.Outgoing{{Payload: json.RawMessage(strconv.Itoa(n))}}
+}
+
+// wantNoGoroutines fails the test when its goroutines outlive it. Such a test cannot be parallel.
+func wantNoGoroutines(t *testing.T) {
+	t.Helper()
+	ignore := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
+}
