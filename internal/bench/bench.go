@@ -26,6 +26,9 @@ type Options struct {
 	Deep         int           `json:"deep"`          // the backlog that is compared with one of 1,000
 	Rate         int           `json:"rate"`          // of the latency's producer, messages a second
 	DSN          string        `json:"-"`             // "": start a server
+	Producers    int           `json:"producers"`     // of http
+	Consumers    int           `json:"consumers"`     // of http
+	Program      string        `json:"-"`             // whose server http measures; "": this one
 	Log          *slog.Logger  `json:"-"`
 }
 
@@ -33,10 +36,12 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Clients: 4, Batch: 100, PayloadBytes: 22, Repetitions: 3, Backlog: 400_000, Deep: 1_000_000, Rate: 100,
+		Producers: 32, Consumers: 32,
 	}
 }
 
 const (
+	clientsMax      = 10_000
 	payloadBytesMin = 10
 	argumentMax     = 120 << 10 // bytes; Linux takes no longer argument, and a batch travels to pgbench in one
 )
@@ -56,6 +61,9 @@ func (o *Options) complete(work workload) error {
 	switch {
 	case o.Clients < 1 || o.Clients > 40:
 		return optionf("%d clients; 1 to 40 are possible", o.Clients)
+	case o.Producers < 1 || o.Consumers < 1 || o.Producers+o.Consumers > clientsMax:
+		return optionf("%d producers and %d consumers; 1 of each to %d together are possible", o.Producers, o.Consumers,
+			clientsMax)
 	case o.PayloadBytes < payloadBytesMin:
 		return optionf("payloads of %d bytes; the smallest have %d", o.PayloadBytes, payloadBytesMin)
 	case o.Batch < 1 || o.PreloadBatch < 1 || o.longestArgument() > argumentMax:

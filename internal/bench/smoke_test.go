@@ -3,6 +3,8 @@ package bench_test
 import (
 	"bytes"
 	"encoding/json"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -103,6 +105,32 @@ func TestCycleGoesOnWhileATransactionIsHeldOpen(t *testing.T) {
 		for _, holder := range []string{"free", "reader", "writer"} {
 			if rate := figure(t, report, "held", holder+": rate", sys); rate <= 0 {
 				t.Errorf("%s has a rate of %v beside a %s", sys, rate, holder)
+			}
+		}
+	}
+}
+
+func TestTheHTTPLoadAccountsForEveryMessage(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "weir")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/weirmq/weir/cmd/weir").
+		CombinedOutput()
+	if err != nil {
+		t.Fatalf("build program: %v: %s", err, out)
+	}
+	opts := bench.DefaultOptions()
+	opts.Workload, opts.Program = "http", program
+	opts.Duration, opts.Repetitions, opts.Producers, opts.Consumers = time.Second, 1, 4, 4
+	report, err := bench.Run(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []string{"single", "batch-100", "idle"} {
+		if rate := figure(t, report, c, "full cycles", "weir"); rate <= 0 {
+			t.Errorf("%s has a rate of %v", c, rate)
+		}
+		for _, metric := range []string{"lost", "duplicated"} {
+			if n := figure(t, report, c, metric, "weir"); n != 0 {
+				t.Errorf("%s: %.0f messages %s", c, n, metric)
 			}
 		}
 	}

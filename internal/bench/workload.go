@@ -87,6 +87,11 @@ func workloads() []workload {
 		}},
 		{"cycle", 20 * time.Second, []testCase{{"cycle", costs(ratioAtLeast(6), nil, nil), cycleCase}}},
 		{"latency", 10 * time.Second, []testCase{{"latency", latencyMetrics(), latencyCase}}},
+		{"http", 10 * time.Second, []testCase{
+			{"single", httpMetrics(atLeast(5_000), nil), httpCase(1, false)},
+			{"batch-100", httpMetrics(atLeast(60_000), nil), httpCase(100, false)},
+			{"idle", httpMetrics(nil, atMost(3)), httpCase(1, true)},
+		}},
 		{"held-xmin", 20 * time.Second, []testCase{{"held", heldMetrics(), heldCase}}},
 	}
 }

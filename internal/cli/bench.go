@@ -19,6 +19,7 @@ func (a *app) bench() *cobra.Command {
 		"consume":   "Measure receives and acks from a backlog: records, rows, single messages, depth",
 		"cycle":     "Measure clients that send, receive and acknowledge",
 		"latency":   "Measure the time from send to receive at a steady rate",
+		"http":      "Measure a server with HTTP clients: single messages, batches, and a low steady rate",
 		"held-xmin": "Measure the cycle while a transaction is held open",
 	}
 	below := make([]*cobra.Command, 0, len(about))
@@ -42,7 +43,9 @@ func (a *app) bench() *cobra.Command {
 	flags.IntVar(&opts.Backlog, "backlog", opts.Backlog, "messages that wait before a consume")
 	flags.IntVar(&opts.PreloadBatch, "preload-batch", 0, "messages a call when the backlog is sent (default --batch)")
 	flags.IntVar(&opts.Deep, "deep", opts.Deep, "the backlog that is compared with one of 1,000")
-	flags.IntVar(&opts.Rate, "rate", opts.Rate, "messages a second for latency")
+	flags.IntVar(&opts.Rate, "rate", opts.Rate, "messages a second for latency and for http's open loop")
+	flags.IntVar(&opts.Producers, "producers", opts.Producers, "connections of http that send")
+	flags.IntVar(&opts.Consumers, "consumers", opts.Consumers, "connections of http that receive and acknowledge")
 	return c
 }
 

@@ -20,17 +20,18 @@ func (a *app) serve() *cobra.Command {
 	var listen string
 	var bodyMax int64
 	var hosts []string
+	var direct bool
 	c := leaf("serve", "Serve HTTP in front of a database", cobra.NoArgs, func(ctx context.Context, _ []string) error {
 		listener, err := server.Listen(ctx, listen)
 		if err != nil {
 			return err
 		}
 		defer listener.Close() //nolint:errcheck // the server has closed it by then
-		dsn, direct, err := a.findDSN()
+		dsn, own, err := a.findDSN()
 		if err != nil {
 			return err
 		}
-		client, err := engine.Open(ctx, dsn, engine.Options{AppName: "weir serve", Direct: direct, MaxConns: serveConns})
+		client, err := engine.Open(ctx, dsn, engine.Options{AppName: "weir serve", Direct: direct || own, MaxConns: serveConns})
 		if err != nil {
 			return err
 		}
@@ -47,6 +48,8 @@ func (a *app) serve() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&listen, "listen", server.DefaultListen,
 		"address to listen on, of loopback as long as there is no authentication")
+	flags.BoolVar(&direct, "direct", false,
+		"no pooler stands between this server and PostgreSQL: keep statements prepared, which is faster")
 	flags.Int64Var(&bodyMax, "body-max", 0, "largest request body in bytes (default 32 MiB)")
 	flags.StringSliceVar(&hosts, "allow-host", nil, "host name under which a reverse proxy passes requests on")
 	return c

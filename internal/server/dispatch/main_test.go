@@ -63,6 +63,7 @@ func message(n int) []engine.Outgoing {
 // wantNoGoroutines fails the test when its goroutines outlive it. Such a test cannot be parallel.
 func wantNoGoroutines(t *testing.T) {
 	t.Helper()
+	pgtest.New(t, pgtest.Options{}) // PostgreSQL runs from here on
 	ignore := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
 }

@@ -1,0 +1,197 @@
+package httpload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// tail is how long the consumers have for what is left when the producers are done.
+const tail = 10 * time.Second
+
+// Load says what to do.
+type Load struct {
+	Address   string // host:port of the server
+	Queue     string
+	Producers int
+	Consumers int
+	Batch     int
+	Duration  time.Duration
+	// Rate, when above 0, is how many batches a second are planned, whether or not the server keeps up: the time of
+	// a message begins when it was planned. At 0 each producer sends as soon as it has the answer to the send before.
+	Rate int
+	// PayloadBytes pads the payloads to about this size.
+	PayloadBytes int
+}
+
+// Result is what happened.
+type Result struct {
+	Sent       int64                   // messages
+	Cycled     int64                   // messages received and acknowledged while the producers were at work
+	Received   int64                   // in all
+	Lost       int64                   // sent and never received
+	Duplicated int64                   // received again
+	Elapsed    time.Duration           // of the producers
+	EndToEnd   *hdrhistogram.Histogram // from the send, or its plan, to the answer of the receive, in nanoseconds
+}
+
+// run is a load under way.
+type run struct {
+	Load
+
+	start     time.Time
+	ended     atomic.Bool // the producers' time is over
+	cancel    context.CancelFunc
+	next      atomic.Int64 // number of the next message
+	planned   atomic.Int64 // number of the next batch
+	sent      atomic.Int64
+	received  atomic.Int64
+	cycled    atomic.Int64
+	mu        sync.Mutex
+	seen      []int64
+	times     *hdrhistogram.Histogram
+	firstErr  error
+	producing sync.WaitGroup
+	consuming sync.WaitGroup
+}
+
+// Run carries a load out.
+func Run(ctx context.Context, l Load) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.Duration+tail)
+	defer cancel()
+	r := &run{Load: l, cancel: cancel, times: hdrhistogram.New(1, int64(time.Minute), 3)}
+	r.start = time.Now()
+	for range l.Consumers {
+		r.consuming.Go(func() { r.note(r.with(ctx, r.consume)) })
+	}
+	for range l.Producers {
+		r.producing.Go(func() { r.note(r.with(ctx, r.produce)) })
+	}
+	r.producing.Wait()
+	elapsed := time.Since(r.start)
+	r.ended.Store(true)
+	r.consuming.Wait()
+	slices.Sort(r.seen)
+	unique := int64(len(slices.Compact(r.seen)))
+	return Result{
+		Sent: r.sent.Load(), Cycled: r.cycled.Load(), Received: r.received.Load(), Lost: r.sent.Load() - unique,
+		Duplicated: r.received.Load() - unique, Elapsed: elapsed, EndToEnd: r.times,
+	}, r.firstErr
+}
+
+// note keeps the first error and ends the load.
+func (r *run) note(err error) {
+	if err == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.firstErr == nil {
+		r.firstErr = err
+		r.cancel()
+	}
+}
+
+// with runs one client with a connection that ends with ctx.
+func (r *run) with(ctx context.Context, do func(context.Context, *conn) error) error {
+	c, err := dial(ctx, r.Address)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // all is said by then
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	err = do(ctx, c)
+	if ctx.Err() != nil && r.ended.Load() {
+		return nil // the tail is over; what is missing counts as lost
+	}
+	return err
+}
+
+// produce sends batches until the time is over.
+func (r *run) produce(ctx context.Context, c *conn) error {
+	path := "/v1/queues/" + r.Queue + "/messages"
+	var body []byte
+	pad := make([]byte, max(0, r.PayloadBytes-len(`{"at":1234567890123,"seq":1234567,"pad":""}`)))
+	for i := range pad {
+		pad[i] = 'a' + byte(i*7%26)
+	}
+	for ctx.Err() == nil {
+		at := time.Since(r.start)
+		if r.Rate > 0 {
+			at = time.Duration(r.planned.Add(1)-1) * time.Second / time.Duration(r.Rate)
+		}
+		if at >= r.Duration {
+			return nil
+		}
+		time.Sleep(at - time.Since(r.start))
+		first := r.next.Add(int64(r.Batch)) - int64(r.Batch)
+		body = append(body[:0], `{"messages":[`...)
+		for i := range r.Batch {
+			if i > 0 {
+				body = append(body, ',')
+			}
+			body = fmt.Appendf(body, `{"payload":{"at":%d,"seq":%d,"pad":"%s"}}`, at.Nanoseconds(), first+int64(i), pad)
+		}
+		body = append(body, `]}`...)
+		if _, err := c.post(path, body); err != nil {
+			return err
+		}
+		r.sent.Add(int64(r.Batch))
+	}
+	return nil
+}
+
+// consume receives and acknowledges until the producers are done and nothing is left.
+func (r *run) consume(_ context.Context, c *conn) error {
+	group := "/v1/queues/" + r.Queue + "/groups/default"
+	want := fmt.Appendf(nil, `{"max":%d,"wait_ms":500}`, r.Batch)
+	var seen, ats, seqs, claims []int64
+	var body []byte
+	times := hdrhistogram.New(1, int64(time.Minute), 3)
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.seen = append(r.seen, seen...)
+		r.times.Merge(times)
+	}()
+	for !r.ended.Load() || r.received.Load() < r.sent.Load() {
+		answer, err := c.post(group+"/receive", want)
+		if err != nil {
+			return err
+		}
+		now := time.Since(r.start).Nanoseconds()
+		ats = numbers(ats[:0], answer, []byte(`"at"`))
+		seqs = numbers(seqs[:0], answer, []byte(`"seq"`))
+		claims = slices.Compact(numbers(claims[:0], answer, []byte(`"claim_id"`)))
+		if len(claims) == 0 {
+			continue
+		}
+		for _, at := range ats {
+			if err := times.RecordValue(max(1, now-at)); err != nil {
+				return fmt.Errorf("record time: %w", err)
+			}
+		}
+		seen = append(seen, seqs...)
+		r.received.Add(int64(len(seqs)))
+		body = append(body[:0], `{"acks":[`...)
+		for i, claim := range claims {
+			if i > 0 {
+				body = append(body, ',')
+			}
+			body = fmt.Appendf(body, `{"claim_id":%d}`, claim)
+		}
+		if _, err := c.post(group+"/ack", append(body, `]}`...)); err != nil {
+			return err
+		}
+		if !r.ended.Load() {
+			r.cycled.Add(int64(len(seqs)))
+		}
+	}
+	return nil
+}
