@@ -31,7 +31,9 @@ func (a *app) serve() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, err := engine.Open(ctx, dsn, engine.Options{AppName: "weir serve", Direct: direct || own, MaxConns: serveConns})
+		client, err := engine.Open(ctx, dsn, engine.Options{
+			AppName: "weir serve", Direct: direct || own, MaxConns: serveConns,
+		})
 		if err != nil {
 			return err
 		}

@@ -4,16 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http/httputil"
 	"strconv"
 )
-
-// ErrAnswer says that the server answered something else than what a load expects.
-var ErrAnswer = errors.New("unexpected answer")
 
 // conn is one connection to the server.
 type conn struct {

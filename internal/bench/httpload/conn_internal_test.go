@@ -28,7 +28,7 @@ func TestAnswersOfEveryLengthAreReadToTheirEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // the test is over
+	defer c.Close()
 	for _, want := range []struct{ path, body string }{{"/chunks", long}, {"/short", "ok"}, {"/chunks", long}} {
 		got, err := c.post(want.path, nil)
 		if err != nil || string(got) != want.body {

@@ -103,7 +103,7 @@ func (r *run) with(ctx context.Context, do func(context.Context, *conn) error) e
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // all is said by then
+	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
 	err = do(ctx, c)
