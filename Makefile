@@ -67,7 +67,7 @@ fmt: ## format the Go files
 
 ##@ Check
 
-STAGES := check unit engine pooler e2e
+STAGES := check unit engine pooler e2e sdk-python
 
 .PHONY: test
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
@@ -135,6 +135,24 @@ e2e: ## the program as its users run it
 	@if [ -d test/e2e ]; then \
 		$(call testsum,e2e,$(NEWEST)) -timeout 10m ./test/e2e/...; \
 	fi
+
+# What the Python SDK is tested with comes from PyPI, in the versions that requirements.txt names.
+PYTHON ?= python3
+VENV := build/python
+
+.PHONY: sdk-python
+sdk-python: build $(VENV)/ready ## the Python SDK: format, lint, types, tests, over SQL and HTTP
+	$(VENV)/bin/python sdk/python/unasync.py --check
+	$(VENV)/bin/ruff format --check sdk/python
+	$(VENV)/bin/ruff check sdk/python
+	cd sdk/python && ../../$(VENV)/bin/mypy
+	cd sdk/python && WEIR=$(CURDIR)/build/weir ../conformance/with-weir ../../$(VENV)/bin/pytest
+
+$(VENV)/ready: sdk/python/requirements.txt sdk/python/pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install -q --disable-pip-version-check -r sdk/python/requirements.txt
+	$(VENV)/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e sdk/python
+	touch $@
 
 .PHONY: tally
 tally: ## count what the stages ran, from the results they left

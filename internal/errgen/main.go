@@ -1,4 +1,4 @@
-// Command errgen writes what follows from errors.csv: the codes in Go and the reference page.
+// Command errgen writes what follows from errors.csv: the codes in each language and the reference page.
 //
 //	go run ./internal/errgen          write the files
 //	go run ./internal/errgen -check   change nothing; fail when a file is not what would be written
@@ -28,6 +28,7 @@ type target struct {
 func targets() []target {
 	return []target{
 		{"internal/engine/errors_generated.go", renderGo},
+		{"sdk/python/src/weir/errors_generated.py", renderPython},
 		{"docs/reference/errors.md", renderMarkdown},
 	}
 }

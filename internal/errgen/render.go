@@ -36,6 +36,28 @@ func renderGo(codes []code) ([]byte, error) {
 	return text, nil
 }
 
+// renderPython writes the codes by name and the table behind the class Error.
+func renderPython(codes []code) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n", mark)
+	b.WriteString("\"\"\"SQLSTATEs that the engine raises.\"\"\"\n\n" +
+		"from __future__ import annotations\n\nfrom typing import NamedTuple\n")
+	for _, c := range codes {
+		fmt.Fprintf(&b, "\n%s = %q\n\"\"\"%s\"\"\"\n", strings.ToUpper(c.Name), c.SQLState, c.Meaning)
+	}
+	b.WriteString("\n\nclass CodeInfo(NamedTuple):\n    \"\"\"What errors.csv says about a SQLSTATE.\"\"\"\n\n" +
+		"    name: str\n    status: int\n    retryable: bool\n\n\nCODES = {\n")
+	for _, c := range codes {
+		retryable := "False"
+		if c.Retryable {
+			retryable = "True"
+		}
+		fmt.Fprintf(&b, "    %s: CodeInfo(%q, %d, %s),\n", strings.ToUpper(c.Name), c.Name, c.Status, retryable)
+	}
+	b.WriteString("}\n")
+	return b.Bytes(), nil
+}
+
 // renderMarkdown writes the reference page.
 func renderMarkdown(codes []code) ([]byte, error) {
 	var b bytes.Buffer

@@ -1,0 +1,397 @@
+"""The client: the functions of the engine as methods, over PostgreSQL or over HTTP."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from types import TracebackType
+from typing import Any, TypeVar
+
+import psycopg
+import psycopg_pool
+
+from weir import calls, codec
+from weir.aio.consumer import AsyncConsumer
+from weir.aio.http import AsyncGathered, AsyncHttp
+from weir.aio.postgres import AsyncJoined, AsyncPostgres, AsyncTransport
+from weir.aio.producer import AsyncProducer
+from weir.aio.wait import AsyncWaiter
+from weir.calls import DEFAULT_GROUP, Call
+from weir.errors import Error, from_driver
+from weir.runtime import async_sleep, jitter
+from weir.types import DeadLetter, Duration, Group, GroupStats, Json, Message, Outgoing, Published, seconds
+
+T = TypeVar("T")
+P = TypeVar("P")
+
+_RETRIES = 4
+_RETRY_MIN = 0.1
+
+
+def connect_async(target: str, *, pool_max: int = 10) -> AsyncClient:
+    """Return a client of a database (``postgres://...``, ``host=...``) or of a ``weir serve`` (``http://...``).
+
+    It connects with the first call; ``pool_max`` limits its connections to PostgreSQL.
+    """
+    if target.startswith(("http://", "https://")):
+        return AsyncClient(AsyncHttp.at(target))
+    return AsyncClient(AsyncPostgres.at(target, pool_max=pool_max))
+
+
+class AsyncClient:
+    """The engine's functions. Many may use one client at the same time.
+
+    Calls are tried again after an error that will pass, as far as it is known that they did nothing. Options that are
+    left out are not passed on, so that the engine's defaults hold; what each means is written at the SQL function of
+    the same name.
+    """
+
+    def __init__(
+        self,
+        source: AsyncTransport | psycopg_pool.AsyncConnectionPool[Any] | psycopg.AsyncConnection[Any],
+        *,
+        retries: int = _RETRIES,
+    ) -> None:
+        """Take a pool or a connection that the caller has; ``close`` leaves it open. See ``connect_async`` for DSNs."""
+        self.transport: AsyncTransport
+        if isinstance(source, psycopg_pool.AsyncConnectionPool):
+            self.transport = AsyncPostgres(source, owned=False)
+        elif isinstance(source, psycopg.AsyncConnection):
+            self.transport = AsyncJoined(source)
+            retries = 0
+        else:
+            self.transport = source
+        self._retries = retries
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End what ``connect_async`` opened."""
+        await self.transport.aclose()
+
+    async def run(self, call: Call[T]) -> T:
+        """Do a call, and again after an error that passes, where that does no harm."""
+        pause = _RETRY_MIN
+        for left in range(self._retries, -1, -1):
+            try:
+                return await self.transport.run(call)
+            except Error as error:
+                if left == 0 or not error.retryable or not (error.reported or call.repeatable):
+                    raise
+            await async_sleep(jitter(pause))
+            pause *= 2
+        raise AssertionError("unreachable")
+
+    # --- transactions
+
+    def in_(self, tx: Any) -> AsyncClient:
+        """Return a client whose calls are part of the caller's transaction; it never retries, commits or rolls back.
+
+        ``tx`` is a connection or a cursor of psycopg, or what SQLAlchemy or Django call a session or a connection.
+        """
+        return AsyncClient(AsyncJoined(tx), retries=0)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncTransaction]:
+        """Begin a transaction: it commits when the block ends and rolls back when the block fails.
+
+        Over HTTP it can only ``send``, ``send_batch`` and ``ack``; they are sent when the block ends, and have no
+        results within it.
+        """
+        if isinstance(self.transport, AsyncHttp):
+            gathered = AsyncGathered()
+            yield AsyncTransaction(gathered, retries=0)
+            await gathered.commit(self.transport)
+        elif isinstance(self.transport, AsyncPostgres):
+            async with self.transport.connection() as conn, _committing(conn):
+                yield AsyncTransaction(AsyncJoined(conn), retries=0)
+        elif isinstance(self.transport, AsyncJoined) and isinstance(self.transport.tx, psycopg.AsyncConnection):
+            async with _committing(self.transport.tx):
+                yield AsyncTransaction(self.transport, retries=0)
+        else:
+            raise TypeError("this client is part of a transaction; the caller who began it commits it")
+
+    # --- messages out
+
+    async def send(
+        self,
+        queue: str,
+        payload: Any,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, Json] | None = None,
+        delay: Duration | None = None,
+        dedup_key: str | None = None,
+        priority: int | None = None,
+    ) -> int:
+        """Send one message and return its id. The payload is JSON, a dataclass or a pydantic model."""
+        return await self.run(
+            calls.send(
+                queue,
+                codec.encode(payload),
+                key=key,
+                headers=headers,
+                delay=delay,
+                dedup_key=dedup_key,
+                priority=priority,
+            )
+        )
+
+    async def send_batch(
+        self,
+        queue: str,
+        messages: Sequence[Any],
+        *,
+        delay: Duration | None = None,
+        priority: int | None = None,
+    ) -> list[int]:
+        """Send many messages at once: payloads, or ``Outgoing`` for those with a key, headers or a dedup_key."""
+        encoded = [
+            Outgoing(codec.encode(m.payload), m.key, m.headers, m.dedup_key)
+            if isinstance(m, Outgoing)
+            else Outgoing(codec.encode(m))
+            for m in messages
+        ]
+        return await self.run(calls.send_batch(queue, encoded, delay=delay, priority=priority))
+
+    async def publish(
+        self,
+        topic: str,
+        payload: Any,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, Json] | None = None,
+        delay: Duration | None = None,
+    ) -> list[Published]:
+        """Send a message to every queue that is bound to the topic, and return where it went."""
+        return await self.run(calls.publish(topic, codec.encode(payload), key=key, headers=headers, delay=delay))
+
+    # --- messages in
+
+    async def receive(
+        self,
+        queue: str,
+        *,
+        group: str = DEFAULT_GROUP,
+        max: int | None = None,
+        lease: Duration | None = None,
+        wait: Duration | None = None,
+    ) -> list[Message[Any]]:
+        """Claim messages: nobody else of the group gets them until the lease ends. ``wait`` for a first one at most."""
+        call = calls.receive(queue, group=group, max=max, lease=lease, wait=wait)
+        end = time.monotonic() + (0 if wait is None else seconds(wait))
+        waiter = AsyncWaiter(self, queue)
+        try:
+            while True:
+                messages = await self.run(call)
+                left = end - time.monotonic()
+                if messages or left <= 0:
+                    return messages
+                if not isinstance(self.transport, AsyncHttp):
+                    await waiter.wait(left)
+        finally:
+            await waiter.aclose()
+
+    async def pop(
+        self,
+        queue: str,
+        *,
+        group: str = DEFAULT_GROUP,
+        max: int | None = None,
+    ) -> list[Message[Any]]:
+        """Receive and ack at once: each message is delivered at most once."""
+        return await self.run(calls.pop(queue, group=group, max=max))
+
+    async def peek(
+        self,
+        queue: str,
+        *,
+        group: str = DEFAULT_GROUP,
+        max: int | None = None,
+    ) -> list[Message[Any]]:
+        """Look at messages that wait, without claiming them."""
+        return await self.run(calls.peek(queue, group=group, max=max))
+
+    async def ack(
+        self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
+    ) -> int:
+        """Finish messages of a claim, all of it unless ``ids`` says which; return how many were finished."""
+        return await self.run(calls.ack(queue, claim_id, ids, group))
+
+    async def nack(
+        self,
+        queue: str,
+        claim_id: int,
+        ids: Sequence[int] | None = None,
+        *,
+        delay: Duration | None = None,
+        reason: str | None = None,
+        group: str | None = None,
+    ) -> int:
+        """Give messages back, to be delivered again after ``delay`` or the group's backoff."""
+        return await self.run(calls.nack(queue, claim_id, ids, delay, reason, group))
+
+    async def reject(
+        self,
+        queue: str,
+        claim_id: int,
+        ids: Sequence[int] | None = None,
+        *,
+        reason: str | None = None,
+        group: str | None = None,
+    ) -> int:
+        """Make messages dead letters at once."""
+        return await self.run(calls.reject(queue, claim_id, ids, reason, group))
+
+    async def extend(self, queue: str, claim_id: int, lease: Duration, *, group: str | None = None) -> datetime:
+        """Give a live claim more time, from now, and return its deadline."""
+        return await self.run(calls.extend(queue, claim_id, lease, group))
+
+    # --- dead letters
+
+    async def dead_letters(
+        self,
+        queue: str,
+        *,
+        group: str = DEFAULT_GROUP,
+        max: int | None = None,
+        after: int | None = None,
+    ) -> list[DeadLetter]:
+        """List a group's dead letters by id; ``after`` the last id of the page before."""
+        return await self.run(calls.dead_letters(queue, group=group, max=max, after=after))
+
+    async def redrive(self, queue: str, *, group: str = DEFAULT_GROUP, ids: Sequence[int] | None = None) -> int:
+        """Send dead letters back to their group, all of them unless ``ids`` says which."""
+        return await self.run(calls.redrive(queue, group=group, ids=ids))
+
+    async def discard(self, queue: str, *, group: str = DEFAULT_GROUP, ids: Sequence[int] | None = None) -> int:
+        """Remove dead letters for good."""
+        return await self.run(calls.discard(queue, group=group, ids=ids))
+
+    # --- queues and groups
+
+    async def create_queue(
+        self, queue: str, *, lanes: int | None = None, message_bytes_max: int | None = None, **settings: Any
+    ) -> None:
+        """Create a queue and its group ``default``. Further settings are those of the SQL function."""
+        settings |= {"lanes": lanes, "message_bytes_max": message_bytes_max}
+        await self.run(calls.create_queue(queue, settings))
+
+    async def create_group(
+        self,
+        queue: str,
+        group: str,
+        *,
+        ordered: bool | None = None,
+        start: str | datetime | None = None,
+        max_attempts: int | None = None,
+        backoff_min: Duration | None = None,
+        backoff_max: Duration | None = None,
+        patience: Duration | None = None,
+        **settings: Any,
+    ) -> None:
+        """Create a group, which is delivered every message from ``start`` on: 'start', 'end' or a time."""
+        settings |= {
+            "ordered": ordered,
+            "start": start,
+            "max_attempts": max_attempts,
+            "backoff_min": backoff_min,
+            "backoff_max": backoff_max,
+            "patience": patience,
+        }
+        await self.run(calls.create_group(queue, group, settings))
+
+    async def drop_queue(self, queue: str) -> None:
+        """Remove a queue with all its messages."""
+        await self.run(calls.drop_queue(queue))
+
+    async def drop_group(self, queue: str, group: str) -> None:
+        """Remove a group."""
+        await self.run(calls.drop_group(queue, group))
+
+    async def list_groups(self, queue: str) -> list[Group]:
+        """List the groups of a queue, by name."""
+        return await self.run(calls.list_groups(queue))
+
+    async def seek(self, queue: str, group: str, position: str | datetime) -> None:
+        """Move a group to 'start', 'end', a time or the message with an id."""
+        text = position if isinstance(position, str) else position.isoformat()
+        await self.run(calls.seek(queue, group, text))
+
+    async def pause(self, queue: str, *, group: str | None = None) -> None:
+        """Stop delivery to a group, or to all."""
+        await self.run(calls.pause(queue, group))
+
+    async def resume(self, queue: str, *, group: str | None = None) -> None:
+        """End a pause."""
+        await self.run(calls.resume(queue, group))
+
+    async def purge(self, queue: str, *, group: str | None = None) -> int:
+        """Drop what a group, or every one, has not finished, and return how many messages that were."""
+        return await self.run(calls.purge(queue, group))
+
+    # --- the engine
+
+    async def stats(self, queue: str | None = None) -> list[GroupStats]:
+        """Count what every group has before it."""
+        return await self.run(calls.stats(queue))
+
+    async def maintain(self) -> int:
+        """Give space back; returns the number of steps taken. Workers do it."""
+        return await self.run(calls.maintain())
+
+    async def version(self) -> str:
+        """Return the release of the engine."""
+        return await self.run(calls.version())
+
+    # --- of one queue
+
+    def producer(self, queue: str) -> AsyncProducer[Any]:
+        """Return a sender to one queue."""
+        return AsyncProducer(self, queue)
+
+    def consumer(
+        self,
+        queue: str,
+        payload: type[P] | Any = Any,
+        *,
+        group: str = DEFAULT_GROUP,
+        max: int = 10,
+        lease: Duration = 30,
+        wait: Duration = 20,
+    ) -> AsyncConsumer[P]:
+        """Return a receiver from one queue, whose payloads are of the type ``payload``."""
+        return AsyncConsumer(self, queue, payload, group=group, max=max, lease=lease, wait=wait)
+
+
+class AsyncTransaction(AsyncClient):
+    """A client within a transaction that it began."""
+
+    @property
+    def connection(self) -> psycopg.AsyncConnection[Any]:
+        """The connection to write one's own rows with, in the same transaction. PostgreSQL only."""
+        if isinstance(self.transport, AsyncJoined) and isinstance(self.transport.tx, psycopg.AsyncConnection):
+            return self.transport.tx
+        raise TypeError("a transaction over HTTP has no connection")
+
+
+@asynccontextmanager
+async def _committing(conn: psycopg.AsyncConnection[Any]) -> AsyncIterator[None]:
+    """Commit or roll back, and report a commit that fails as an Error."""
+    inside = True
+    try:
+        async with conn.transaction():
+            yield
+            inside = False
+    except psycopg.Error as error:
+        if inside:
+            raise  # the caller's own statement; its exception is for the caller
+        raise from_driver(error) from error

@@ -1,0 +1,132 @@
+"""Calls over PostgreSQL."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, TypeVar
+
+import psycopg
+import psycopg_pool
+from psycopg.rows import tuple_row
+
+from weir import errors
+from weir.calls import Call, Row
+from weir.foreign import async_connection
+from weir.runtime import AsyncLock
+
+T = TypeVar("T")
+
+# prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
+_CONNECTION = {"autocommit": True, "prepare_threshold": None}
+
+
+class AsyncTransport(Protocol):
+    """What a client needs of the way to the engine."""
+
+    async def run(self, call: Call[T]) -> T:
+        """Do a call once."""
+
+    async def aclose(self) -> None:
+        """End what was opened here."""
+
+
+async def _check(conn: psycopg.AsyncConnection[Any]) -> None:
+    """Notice that the server has closed an idle connection, without asking it: then there is something to read."""
+    poll = select.poll()
+    poll.register(conn.fileno(), select.POLLIN)
+    if poll.poll(0):
+        await conn.execute("")
+
+
+class AsyncPostgres:
+    """A pool of connections; each call is a transaction of its own."""
+
+    def __init__(self, pool: psycopg_pool.AsyncConnectionPool[Any], *, owned: bool) -> None:
+        self.pool = pool
+        self._owned = owned
+        self._opened = not owned
+        self._opening = AsyncLock()
+
+    @classmethod
+    def at(cls, dsn: str, *, pool_max: int) -> AsyncPostgres:
+        """Return a transport with a pool of its own, that opens with the first call."""
+        pool = psycopg_pool.AsyncConnectionPool(
+            dsn, kwargs=_CONNECTION, min_size=0, max_size=pool_max, open=False, check=_check, timeout=10
+        )
+        return cls(pool, owned=True)
+
+    async def run(self, call: Call[T]) -> T:
+        """Do a call in a transaction of its own."""
+        async with self.connection() as conn:
+            return call.rows(await fetch(conn, call.sql, call.params))
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        """Lend a connection."""
+        await self._open()
+        try:
+            conn = await self.pool.getconn()
+        except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed, psycopg.Error) as error:
+            raise errors.cannot_connect(error) from error
+        try:
+            yield conn
+        finally:
+            await self.pool.putconn(conn)
+
+    async def connect(self) -> psycopg.AsyncConnection[Any]:
+        """Open a connection that is none of the pool's."""
+        kwargs = dict(self.pool.kwargs or {}) if isinstance(self.pool.kwargs, dict) else {}
+        conninfo = self.pool.conninfo
+        text = conninfo if isinstance(conninfo, str) else ""
+        try:
+            return await psycopg.AsyncConnection.connect(text, **(kwargs | _CONNECTION))
+        except psycopg.Error as error:
+            raise errors.cannot_connect(error) from error
+
+    async def _open(self) -> None:
+        """Open the pool. One connection is made first, because a pool that cannot connect does not say why."""
+        if self._opened:
+            return
+        async with self._opening:
+            if not self._opened:
+                await (await self.connect()).close()
+                await self.pool.open()
+                self._opened = True
+
+    async def aclose(self) -> None:
+        """Close the pool, if it was made here."""
+        if self._owned and self._opened:
+            await self.pool.close()
+
+
+class AsyncJoined:
+    """The transaction, or the connection, of somebody else: calls become part of it."""
+
+    def __init__(self, tx: Any) -> None:
+        self.tx = tx
+
+    async def run(self, call: Call[T]) -> T:
+        """Do a call in that transaction."""
+        conn = await async_connection(self.tx)
+        return call.rows(await fetch(conn, call.sql, call.params))
+
+    async def aclose(self) -> None:
+        """Leave it open: it is not ours."""
+
+
+async def fetch(conn: Any, sql: str, params: Sequence[Any]) -> list[Row]:
+    """Run a query and return its rows as tuples, whatever rows the caller's connection makes."""
+    try:
+        if isinstance(conn, psycopg.AsyncConnection):
+            async with conn.cursor(row_factory=tuple_row) as cursor:
+                await cursor.execute(sql.encode(), params)
+                return await cursor.fetchall()
+        plain = conn.cursor()  # another driver of DB-API
+        plain.execute(sql, list(params))
+        return list(plain.fetchall())
+    except Exception as error:
+        if isinstance(error, psycopg.Error) or hasattr(error, "pgcode"):
+            raise errors.from_driver(error) from error
+        raise

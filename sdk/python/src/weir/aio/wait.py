@@ -1,0 +1,114 @@
+"""Waiting for messages: told by PostgreSQL where that is possible, looking again and again where it is not."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import sql
+
+from weir import calls, errors
+from weir.aio.postgres import AsyncPostgres, fetch
+from weir.runtime import async_sleep, jitter
+
+if TYPE_CHECKING:
+    from weir.aio.client import AsyncClient
+
+# Briefly at first, for a send that was under way when the mark was set notifies nobody; then longer, so that an idle
+# consumer costs little.
+STEP_MIN = 0.002
+STEP_MAX = 0.25
+# From a listening connection that could not be had to the next try.
+_RETRY = 5.0
+
+
+class AsyncWaiter:
+    """One consumer's waiting. It receives; when it got nothing it calls ``wait`` and receives again; else ``found``."""
+
+    def __init__(self, client: AsyncClient, queue: str) -> None:
+        self._transport = client.transport
+        self._queue = queue
+        self._step = 0.0  # 0 before the first wait since something was found
+        self._armed = False
+        self._conn: psycopg.AsyncConnection[Any] | None = None
+        self._retry = 0.0
+
+    def found(self) -> None:
+        """Note that there were messages."""
+        self._step, self._armed = 0.0, False
+
+    async def wait(self, most: float = STEP_MAX) -> None:
+        """Return when it is time to receive again, after ``most`` seconds at the latest.
+
+        The first wait only takes a breath: where messages flow, the next ones are there by then, and no send has to
+        notify. Then the queue is marked, and the wait returns at once, for a message may have come before the mark.
+        From then on it waits to be told, in steps.
+        """
+        if self._step == 0:
+            self._step = STEP_MIN
+            await async_sleep(min(most, jitter(STEP_MIN)))
+            return
+        if not self._armed and await self._arm():
+            self._step = STEP_MIN
+            return
+        if await self._hear(min(most, jitter(self._step))):
+            self.found()
+            return
+        self._step = min(2 * self._step, STEP_MAX)
+        self._armed = self._armed and await self._arm()  # a send that was rolled back may have taken the mark
+
+    async def aclose(self) -> None:
+        """Give up the listening connection."""
+        conn, self._conn, self._armed = self._conn, None, False
+        if conn is not None:
+            await conn.close()
+
+    async def _arm(self) -> bool:
+        """Have the next send notify; False when nobody would hear it."""
+        if not isinstance(self._transport, AsyncPostgres) or time.monotonic() < self._retry:
+            return False
+        mark = calls.mark_waiting(self._queue)
+        try:
+            if self._conn is None:
+                self._conn = await self._listen(mark)
+                if self._conn is None:
+                    return False
+            await fetch(self._conn, mark.sql, mark.params)
+        except (errors.Error, psycopg.Error):
+            await self.aclose()
+            self._retry = time.monotonic() + _RETRY
+            return False
+        self._armed = True
+        return True
+
+    async def _listen(self, mark: calls.Call[str]) -> psycopg.AsyncConnection[Any] | None:
+        """Open a connection that listens; None behind a pooler, which would hand its session to others."""
+        assert isinstance(self._transport, AsyncPostgres)  # noqa: S101 (for the type checker)
+        conn = await self._transport.connect()
+        try:
+            # A pooler makes up the process id that it gives its clients.
+            (pid,) = (await fetch(conn, "select pg_backend_pid()", []))[0]
+            if pid != conn.info.backend_pid:
+                self._retry = float("inf")
+                await conn.close()
+                return None
+            channel = mark.rows(await fetch(conn, mark.sql, mark.params))
+            await conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
+        except BaseException:
+            await conn.close()
+            raise
+        return conn
+
+    async def _hear(self, seconds: float) -> bool:
+        """Wait for a notification or for the time to pass."""
+        if not self._armed or self._conn is None:
+            await async_sleep(seconds)
+            return False
+        try:
+            async for _ in self._conn.notifies(timeout=seconds, stop_after=1):
+                return True
+        except psycopg.Error:
+            await self.aclose()
+            await async_sleep(seconds)
+        return False

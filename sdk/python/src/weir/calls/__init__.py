@@ -1,0 +1,58 @@
+"""Every call once: its query, its HTTP request, and how both answers are read. Nothing here talks to anybody."""
+
+from weir.calls.admin import (
+    create_group,
+    create_queue,
+    dead_letters,
+    discard,
+    drop_group,
+    drop_queue,
+    list_groups,
+    maintain,
+    mark_waiting,
+    pause,
+    purge,
+    redrive,
+    resume,
+    seek,
+    stats,
+    version,
+)
+from weir.calls.call import DEFAULT_GROUP, Call, Request, Row
+from weir.calls.claims import ack, extend, extend_all, nack, reject, settle
+from weir.calls.messages import peek, pop, publish, receive, send, send_batch
+
+__all__ = [
+    "DEFAULT_GROUP",
+    "Call",
+    "Request",
+    "Row",
+    "ack",
+    "create_group",
+    "create_queue",
+    "dead_letters",
+    "discard",
+    "drop_group",
+    "drop_queue",
+    "extend",
+    "extend_all",
+    "list_groups",
+    "maintain",
+    "mark_waiting",
+    "nack",
+    "pause",
+    "peek",
+    "pop",
+    "publish",
+    "purge",
+    "receive",
+    "redrive",
+    "reject",
+    "resume",
+    "seek",
+    "send",
+    "send_batch",
+    "settle",
+    "stats",
+    "version",
+]

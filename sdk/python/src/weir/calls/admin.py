@@ -1,0 +1,254 @@
+"""Calls about dead letters, queues, groups and the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from weir.calls.call import (
+    Arg,
+    Call,
+    Request,
+    Row,
+    field,
+    fields,
+    first,
+    group_path,
+    loads,
+    nothing,
+    parse_time,
+    queue_path,
+    write,
+)
+from weir.types import (
+    DeadLetter,
+    Group,
+    GroupStats,
+    millis,
+    span,
+)
+
+T = TypeVar("T")
+
+
+def dead_letters(
+    queue: str,
+    *,
+    group: str,
+    max: int | None,
+    after: int | None,
+) -> Call[list[DeadLetter]]:
+    sql, params = write(
+        "dead_letters",
+        [
+            Arg("queue_name", "text", queue),
+            Arg("group_name", "text", group),
+            Arg("max", "int", max),
+            Arg("after", "bigint", after),
+        ],
+        "id, key, payload::text, headers::text, enqueued_at, attempts, died_at, reason",
+    )
+
+    def rows(found: list[Row]) -> list[DeadLetter]:
+        return [
+            DeadLetter(id, key, loads(payload), loads(headers), enqueued, attempts, died, reason)
+            for id, key, payload, headers, enqueued, attempts, died, reason in found  # noqa: A001
+        ]
+
+    def answer(found: Any) -> list[DeadLetter]:
+        return [
+            DeadLetter(
+                d["id"],
+                d.get("key"),
+                d.get("payload"),
+                d.get("headers"),
+                parse_time(d["enqueued_at"]),
+                d["attempts"],
+                parse_time(d["died_at"]),
+                d.get("reason"),
+            )
+            for d in found["dead_letters"]
+        ]
+
+    request = Request("GET", f"{group_path(queue, group)}/dead_letters", query=fields(max=max, after=after))
+    return Call("dead_letters", sql, params, rows, request, answer, True)
+
+
+def redrive(queue: str, *, group: str, ids: Sequence[int] | None) -> Call[int]:
+    return _of_dead_letters("redrive", "redriven", queue, group, ids)
+
+
+def discard(queue: str, *, group: str, ids: Sequence[int] | None) -> Call[int]:
+    return _of_dead_letters("discard", "discarded", queue, group, ids)
+
+
+def _of_dead_letters(name: str, result: str, queue: str, group: str, ids: Sequence[int] | None) -> Call[int]:
+    given = None if ids is None else list(ids)
+    args = [Arg("queue_name", "text", queue), Arg("group_name", "text", group), Arg("ids", "bigint[]", given)]
+    sql, params = write(name, args)
+    body = {"all": True} if given is None else {"ids": given}
+    request = Request("POST", f"{group_path(queue, group)}/{name}", body)
+    return Call(name, sql, params, first, request, field(result), False)
+
+
+# Settings that are durations: intervals in SQL, `<name>ms` over HTTP.
+_DURATIONS = {"ttl", "retention", "dedup_window", "aging", "backoff_min", "backoff_max", "patience"}
+
+
+def _settings(settings: Mapping[str, Any]) -> tuple[list[Arg], dict[str, Any]]:
+    args: list[Arg] = []
+    body: dict[str, Any] = {}
+    for name, value in settings.items():
+        if value is None:
+            continue
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is not the name of a setting")
+        if name in _DURATIONS:
+            args.append(Arg(name, "interval", span(value)))
+            body[f"{name}_ms"] = millis(value)
+        elif isinstance(value, datetime):
+            args.append(Arg(name, "text", value.isoformat()))
+            body[name] = value.isoformat()
+        else:
+            args.append(Arg(name, _type_of(name, value), value))
+            body[name] = value
+    return args, body
+
+
+def _type_of(name: str, value: Any) -> str:
+    if name in {"segment_bytes", "claims_bytes", "backlog_max"}:
+        return "bigint"
+    return {bool: "bool", int: "int", str: "text"}[type(value)]
+
+
+def create_queue(queue: str, settings: Mapping[str, Any]) -> Call[None]:
+    args, body = _settings(settings)
+    sql, params = write("create_queue", [Arg("queue_name", "text", queue), *args])
+    return Call("create_queue", sql, params, nothing, Request("PUT", queue_path(queue), body), nothing, False)
+
+
+def create_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call[None]:
+    args, body = _settings(settings)
+    names = [Arg("queue_name", "text", queue), Arg("group_name", "text", group)]
+    sql, params = write("create_group", [*names, *args])
+    request = Request("PUT", group_path(queue, group), body)
+    return Call("create_group", sql, params, nothing, request, nothing, False)
+
+
+def drop_queue(queue: str) -> Call[None]:
+    sql, params = write("drop_queue", [Arg("queue_name", "text", queue)])
+    return Call("drop_queue", sql, params, nothing, Request("DELETE", queue_path(queue)), nothing, False)
+
+
+def drop_group(queue: str, group: str) -> Call[None]:
+    sql, params = write("drop_group", [Arg("queue_name", "text", queue), Arg("group_name", "text", group)])
+    return Call("drop_group", sql, params, nothing, Request("DELETE", group_path(queue, group)), nothing, False)
+
+
+def list_groups(queue: str) -> Call[list[Group]]:
+    columns = "group_name, ordered, max_attempts, backoff_min, backoff_max, created_at"
+    sql, params = write("list_groups", [Arg("queue_name", "text", queue)], columns)
+
+    def answer(found: Any) -> list[Group]:
+        return [
+            Group(
+                g["group"],
+                g["ordered"],
+                g["max_attempts"],
+                timedelta(milliseconds=g["backoff_min_ms"]),
+                timedelta(milliseconds=g["backoff_max_ms"]),
+                parse_time(g["created_at"]),
+            )
+            for g in found["groups"]
+        ]
+
+    request = Request("GET", f"{queue_path(queue)}/groups")
+    return Call("list_groups", sql, params, lambda rows: [Group(*row) for row in rows], request, answer, True)
+
+
+def seek(queue: str, group: str, position: str) -> Call[None]:
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("group_name", "text", group),
+        Arg("position", "text", position),
+    ]
+    sql, params = write("seek", args)
+    request = Request("POST", f"{group_path(queue, group)}/seek", {"position": position})
+    return Call("seek", sql, params, nothing, request, nothing, False)
+
+
+def pause(queue: str, group: str | None) -> Call[None]:
+    return _control("pause", queue, group, nothing, nothing, repeatable=True)
+
+
+def resume(queue: str, group: str | None) -> Call[None]:
+    return _control("resume", queue, group, nothing, nothing, repeatable=True)
+
+
+def purge(queue: str, group: str | None) -> Call[int]:
+    return _control("purge", queue, group, first, field("purged"), repeatable=False)
+
+
+def _control(
+    name: str,
+    queue: str,
+    group: str | None,
+    rows: Callable[[list[Row]], T],
+    answer: Callable[[Any], T],
+    *,
+    repeatable: bool,
+) -> Call[T]:
+    sql, params = write(name, [Arg("queue_name", "text", queue), Arg("group_name", "text", group)])
+    path = queue_path(queue) if group is None else group_path(queue, group)
+    return Call(name, sql, params, rows, Request("POST", f"{path}/{name}"), answer, repeatable)
+
+
+_STATS = (
+    "queue_name, group_name, waiting, claimed, delayed, parked, dead, coalesce(oldest_age, '0'), lanes, segments, bytes"
+)
+
+
+def stats(queue: str | None) -> Call[list[GroupStats]]:
+    sql, params = write("stats", [Arg("queue_name", "text", queue)], _STATS)
+
+    def answer(found: Any) -> list[GroupStats]:
+        return [
+            GroupStats(
+                g["queue"],
+                g["group"],
+                g["waiting"],
+                g["claimed"],
+                g["delayed"],
+                g["parked"],
+                g["dead"],
+                timedelta(seconds=g["oldest_age_s"]),
+                g["lanes"],
+                g["segments"],
+                g["bytes"],
+            )
+            for g in found["groups"]
+        ]
+
+    request = Request("GET", "/v1/stats", query=fields(queue=queue))
+    return Call("stats", sql, params, lambda rows: [GroupStats(*row) for row in rows], request, answer, True)
+
+
+def maintain() -> Call[int]:
+    sql, params = write("maintain", [])
+    return Call("maintain", sql, params, first, None, _nothing_done, True)
+
+
+def _nothing_done(_: Any) -> int:
+    return 0
+
+
+def version() -> Call[str]:
+    sql, params = write("version", [])
+    return Call("version", sql, params, first, Request("GET", "/healthz"), field("engine"), True)
+
+
+def mark_waiting(queue: str) -> Call[str]:
+    """Say that somebody is about to wait; the result is the channel that the next send notifies."""
+    sql, params = write("mark_waiting", [Arg("queue_name", "text", queue)])
+    return Call("mark_waiting", sql, params, first, None, str, True)

@@ -1,0 +1,133 @@
+"""Calls about what was claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from weir.calls.call import (
+    Arg,
+    Call,
+    Request,
+    field,
+    fields,
+    first,
+    group_path,
+    interval,
+    json_text,
+    ms,
+    nothing,
+    parse_time,
+    write,
+)
+from weir.types import (
+    Duration,
+    Settlement,
+    millis,
+    span,
+)
+
+T = TypeVar("T")
+
+
+def ack(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | None) -> Call[int]:
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("claim_id", "bigint", claim_id),
+        Arg("ids", "bigint[]", None if ids is None else list(ids)),
+    ]
+    sql, params = write("ack", args)
+    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids))
+    request = Request("POST", f"{group_path(queue, group)}/ack", {"acks": [item]})
+    return Call("ack", sql, params, first, request, field("acks", 0, "finished"), True)
+
+
+def nack(
+    queue: str,
+    claim_id: int,
+    ids: Sequence[int] | None,
+    delay: Duration | None,
+    reason: str | None,
+    group: str | None,
+) -> Call[int]:
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("claim_id", "bigint", claim_id),
+        Arg("ids", "bigint[]", None if ids is None else list(ids)),
+        Arg("delay", "interval", interval(delay)),
+        Arg("reason", "text", reason),
+    ]
+    sql, params = write("nack", args)
+    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids), delay_ms=ms(delay), reason=reason)
+    request = Request("POST", f"{group_path(queue, group)}/nack", {"nacks": [item]})
+    return Call("nack", sql, params, first, request, field("nacks", 0, "finished"), False)
+
+
+def reject(queue: str, claim_id: int, ids: Sequence[int] | None, reason: str | None, group: str | None) -> Call[int]:
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("claim_id", "bigint", claim_id),
+        Arg("ids", "bigint[]", None if ids is None else list(ids)),
+        Arg("reason", "text", reason),
+    ]
+    sql, params = write("reject", args)
+    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids), reason=reason)
+    request = Request("POST", f"{group_path(queue, group)}/reject", {"rejects": [item]})
+    return Call("reject", sql, params, first, request, field("rejects", 0, "finished"), False)
+
+
+def extend(queue: str, claim_id: int, lease: Duration, group: str | None) -> Call[datetime]:
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("claim_id", "bigint", claim_id),
+        Arg("lease", "interval", span(lease)),
+    ]
+    sql, params = write("extend", args)
+    item = {"claim_id": claim_id, "lease_ms": millis(lease)}
+    request = Request("POST", f"{group_path(queue, group)}/extend", {"extends": [item]})
+    return Call(
+        "extend", sql, params, first, request, lambda answer: parse_time(answer["extends"][0]["deadline"]), True
+    )
+
+
+# Many claims at once: a worker's. All or none of them happen.
+
+_ITEMS = "from jsonb_to_recordset(%s::jsonb) as i (claim_id bigint, ids bigint[], delay interval, reason text)"
+_ACK_ALL = f"select weir.ack(%s, i.claim_id, i.ids) {_ITEMS}"
+_NACK_ALL = f"select weir.nack(%s, i.claim_id, i.ids, i.delay, i.reason) {_ITEMS}"
+_REJECT_ALL = f"select weir.reject(%s, i.claim_id, i.ids, i.reason) {_ITEMS}"
+_EXTEND_ALL = "select weir.extend(%s, i.claim_id, %s::interval) from unnest(%s::bigint[]) as i (claim_id)"
+
+
+def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Call[None]:
+    """Ack, nack or reject messages of many claims."""
+    sql = {"ack": _ACK_ALL, "nack": _NACK_ALL, "reject": _REJECT_ALL}[kind]
+    given = [
+        fields(
+            claim_id=item.claim_id,
+            ids=None if item.ids is None else list(item.ids),
+            delay=None if item.delay is None else f"{millis(item.delay)} milliseconds",
+            reason=item.reason,
+        )
+        for item in items
+    ]
+    sent = [
+        fields(
+            claim_id=item.claim_id,
+            ids=None if item.ids is None else list(item.ids),
+            delay_ms=ms(item.delay),
+            reason=item.reason,
+        )
+        for item in items
+    ]
+    request = Request("POST", f"{group_path(queue, group)}/{kind}", {f"{kind}s": sent})
+    return Call(kind, sql, [queue, json_text(given)], nothing, request, nothing, kind == "ack")
+
+
+def extend_all(queue: str, group: str, claim_ids: Sequence[int], lease: Duration) -> Call[None]:
+    """Give many claims more time."""
+    items = [{"claim_id": claim, "lease_ms": millis(lease)} for claim in claim_ids]
+    request = Request("POST", f"{group_path(queue, group)}/extend", {"extends": items})
+    params = [queue, span(lease), list(claim_ids)]
+    return Call("extend", _EXTEND_ALL, params, nothing, request, nothing, True)

@@ -1,0 +1,221 @@
+"""Calls that send and receive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from weir.calls.call import (
+    Arg,
+    Call,
+    Request,
+    Row,
+    column,
+    field,
+    fields,
+    first,
+    group_path,
+    interval,
+    json_text,
+    loads,
+    ms,
+    parse_time,
+    queue_path,
+    write,
+)
+from weir.types import (
+    Duration,
+    Json,
+    Message,
+    Outgoing,
+    Published,
+    span,
+)
+
+T = TypeVar("T")
+
+
+def send(
+    queue: str,
+    payload: Json,
+    *,
+    key: str | None,
+    headers: Mapping[str, Json] | None,
+    delay: Duration | None,
+    dedup_key: str | None,
+    priority: int | None,
+) -> Call[int]:
+    sql, params = write(
+        "send",
+        [
+            Arg("queue_name", "text", queue),
+            Arg("payload", "jsonb", json_text(payload)),
+            Arg("key", "text", key),
+            Arg("headers", "jsonb", None if headers is None else json_text(headers)),
+            Arg("delay", "interval", interval(delay)),
+            Arg("dedup_key", "text", dedup_key),
+            Arg("priority", "int", priority),
+        ],
+    )
+    message = {"payload": payload} | fields(
+        key=key, headers=headers, delay_ms=ms(delay), dedup_key=dedup_key, priority=priority
+    )
+    request = Request("POST", f"{queue_path(queue)}/messages", {"messages": [message]})
+    return Call("send", sql, params, first, request, field("ids", 0), dedup_key is not None)
+
+
+def send_batch(
+    queue: str, messages: Sequence[Outgoing[Any]], *, delay: Duration | None, priority: int | None
+) -> Call[list[int]]:
+    def optional(values: list[Any]) -> list[Any] | None:
+        return values if any(value is not None for value in values) else None
+
+    sql, params = write(
+        "send_batch",
+        [
+            Arg("queue_name", "text", queue),
+            Arg("payloads", "jsonb[]", [json_text(m.payload) for m in messages]),
+            Arg("keys", "text[]", optional([m.key for m in messages])),
+            Arg(
+                "headers", "jsonb[]", optional([None if m.headers is None else json_text(m.headers) for m in messages])
+            ),
+            Arg("delay", "interval", interval(delay)),
+            Arg("dedup_keys", "text[]", optional([m.dedup_key for m in messages])),
+            Arg("priority", "int", priority),
+        ],
+    )
+    shared = fields(delay_ms=ms(delay), priority=priority)
+    items = [
+        {"payload": m.payload} | fields(key=m.key, headers=m.headers, dedup_key=m.dedup_key) | shared for m in messages
+    ]
+    request = Request("POST", f"{queue_path(queue)}/messages", {"messages": items})
+    once = all(m.dedup_key is not None for m in messages)
+    return Call("send_batch", sql, params, column, request, field("ids"), once)
+
+
+def publish(
+    topic: str, payload: Json, *, key: str | None, headers: Mapping[str, Json] | None, delay: Duration | None
+) -> Call[list[Published]]:
+    sql, params = write(
+        "publish",
+        [
+            Arg("topic", "text", topic),
+            Arg("payload", "jsonb", json_text(payload)),
+            Arg("key", "text", key),
+            Arg("headers", "jsonb", None if headers is None else json_text(headers)),
+            Arg("delay", "interval", interval(delay)),
+        ],
+        "queue_name, id",
+    )
+    message = {"payload": payload} | fields(key=key, headers=headers, delay_ms=ms(delay))
+    request = Request("POST", f"/v1/topics/{quote(topic, safe='')}/messages", {"messages": [message]})
+    return Call(
+        "publish",
+        sql,
+        params,
+        lambda rows: [Published(*row) for row in rows],
+        request,
+        lambda answer: [Published(sent["queue"], sent["id"]) for sent in answer["messages"][0]["sent"]],
+        False,
+    )
+
+
+_RECORD = (
+    "claim_id, n, first_id, ids, attempt, attempts, keys, payloads::text[], headers::text[], enqueued_at, "
+    "enqueued_times"
+)
+_MESSAGE = "id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at"
+
+
+def _records(queue: str, group: str) -> Callable[[list[Row]], list[Message[Any]]]:
+    """Take records apart: several messages of one claim in one row, where what they share is said once."""
+
+    def read(rows: list[Row]) -> list[Message[Any]]:
+        messages: list[Message[Any]] = []
+        for claim, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued, times in rows:
+            messages += [
+                Message(
+                    ids[i] if ids else first_id + i,
+                    claim,
+                    attempts[i] if attempts else attempt,
+                    keys[i] if keys else None,
+                    loads(payloads[i]),
+                    loads(headers[i]) if headers else None,
+                    times[i] if times else enqueued,
+                    queue,
+                    group,
+                )
+                for i in range(n)
+            ]
+        return messages
+
+    return read
+
+
+def _messages(queue: str, group: str) -> Callable[[list[Row]], list[Message[Any]]]:
+    def read(rows: list[Row]) -> list[Message[Any]]:
+        return [
+            Message(id, claim, attempt, key, loads(payload), loads(headers), enqueued, queue, group)
+            for id, claim, attempt, key, payload, headers, enqueued in rows  # noqa: A001
+        ]
+
+    return read
+
+
+def _http_messages(queue: str, group: str) -> Callable[[Any], list[Message[Any]]]:
+    def read(answer: Any) -> list[Message[Any]]:
+        return [
+            Message(
+                m["id"],
+                m.get("claim_id", 0),
+                m["attempt"],
+                m.get("key"),
+                m.get("payload"),
+                m.get("headers"),
+                parse_time(m["enqueued_at"]),
+                queue,
+                group,
+            )
+            for m in answer["messages"]
+        ]
+
+    return read
+
+
+def receive(
+    queue: str,
+    *,
+    group: str,
+    max: int | None,
+    lease: Duration | None,
+    wait: Duration | None,
+) -> Call[list[Message[Any]]]:
+    sql, params = write(
+        "receive_records",
+        [
+            Arg("queue_name", "text", queue),
+            Arg("group_name", "text", group),
+            Arg("max", "int", max),
+            Arg("lease", "interval", interval(lease)),
+        ],
+        _RECORD,
+    )
+    pause = 0.0 if wait is None else min(span(wait).total_seconds(), 60.0)
+    body = fields(max=max, lease_ms=ms(lease), wait_ms=round(pause * 1000) or None)
+    request = Request("POST", f"{group_path(queue, group)}/receive", body, wait=pause)
+    return Call("receive", sql, params, _records(queue, group), request, _http_messages(queue, group), False)
+
+
+def pop(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:
+    args = [Arg("queue_name", "text", queue), Arg("group_name", "text", group), Arg("max", "int", max)]
+    sql, params = write("pop", args, _MESSAGE)
+    request = Request("POST", f"{group_path(queue, group)}/pop", fields(max=max))
+    return Call("pop", sql, params, _messages(queue, group), request, _http_messages(queue, group), False)
+
+
+def peek(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:
+    args = [Arg("queue_name", "text", queue), Arg("group_name", "text", group), Arg("max", "int", max)]
+    sql, params = write("peek", args, _MESSAGE)
+    request = Request("GET", f"{group_path(queue, group)}/peek", query=fields(max=max))
+    return Call("peek", sql, params, _messages(queue, group), request, _http_messages(queue, group), True)

@@ -1,0 +1,489 @@
+"""The loop inside a worker, the same for threads and for tasks.
+
+fetch claims and makes chains; dispatch runs as many as may run at once; settle sends what became of messages, gathered
+while the call before was under way; renew keeps leases alive. A claim is held until the engine has confirmed what
+became of its last message, and is renewed as long as it is held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Protocol, TypeVar
+
+from weir import calls
+from weir.calls import Call
+from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter
+from weir.handlers import AlreadyFinished, Context, Handlers, is_lost
+from weir.held import Chain, Claim, Outcome, chains, settlements
+from weir.runtime import jitter
+from weir.types import Duration, Message, Settlement, seconds
+
+T = TypeVar("T")
+
+log = logging.getLogger("weir")
+
+_PAUSE_MIN, _PAUSE_MAX = 0.1, 10.0
+# How long a wait of the waiter or the server may keep the worker from noticing that it shall stop.
+_WAIT = 0.25
+_HTTP_WAIT = 1.0
+# How long handlers that were cancelled may take to clean up when the worker stops.
+_GRACE = 3.0
+_REASON_MAX = 1000
+
+
+class Port(Protocol):
+    """How the loop reaches the engine."""
+
+    def found(self) -> None:
+        """Note that there were messages."""
+
+    async def run(self, call: Call[T]) -> T:
+        """Do a call."""
+
+    async def wait(self, most: float) -> None:
+        """Wait until it is time to look for messages again."""
+
+    async def close(self) -> None:
+        """Close what was opened for it."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a worker."""
+
+    queue: str
+    group: str
+    concurrency: int
+    prefetch: int | None
+    lease: Duration
+    timeout: Duration | None
+    stop_timeout: Duration
+    maintain: bool
+    http: bool
+    on_error: Callable[[BaseException, Message[Any] | None], None] | None
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.held_max < self.concurrency:
+            raise ValueError(
+                f"concurrency {self.concurrency} and prefetch {self.held_max}: 1 <= concurrency <= prefetch"
+            )
+        if seconds(self.lease) < 0.1:
+            raise ValueError(f"lease {self.lease}: at least 0.1 seconds, for it is renewed each third of it")
+
+    @property
+    def held_max(self) -> int:
+        """How many messages the worker holds at most."""
+        return 2 * self.concurrency if self.prefetch is None else self.prefetch
+
+
+@dataclass(frozen=True)
+class Health:
+    """How a worker does."""
+
+    receiving: bool
+    """It runs, and its last receive succeeded."""
+    last_receive: datetime | None
+    """When a receive last succeeded."""
+    held: int
+    """Messages that it holds, those that run included."""
+    running: int
+    """Handlers at work."""
+    last_error: BaseException | None
+
+
+class Core:
+    """One run of a worker."""
+
+    def __init__(self, make_port: Callable[[], Port], handlers: Handlers, options: Options) -> None:
+        self._make_port = make_port
+        self._handlers = handlers
+        self._o = options
+        self._lease = seconds(options.lease)
+        self._ordered = False
+        self._claims: dict[int, Claim] = {}
+        self._ready: deque[Chain] = deque()
+        self._running: dict[asyncio.Task[None], tuple[Claim, Any]] = {}
+        self._outcomes: list[Outcome] = []
+        self._changed = asyncio.Event()  # there is room, or it is time to stop
+        self._settled = asyncio.Event()  # there are outcomes
+        self.ended = asyncio.Event()
+        self.stopping = False
+        self._hard = asyncio.Event()
+        self._receiving = False
+        self._last_receive: datetime | None = None
+        self._last_error: BaseException | None = None
+
+    # --- the outside
+
+    def stop(self, *, hard: bool) -> None:
+        """Begin to stop. Call it in the loop's thread."""
+        self.stopping = True
+        self._changed.set()
+        if hard:
+            self._hard.set()
+
+    def is_handler(self, task: asyncio.Task[Any] | None) -> bool:
+        """Whether a task is one of the handlers."""
+        return any(running is not None and running.future is task for _, running in self._running.values())
+
+    def health(self) -> Health:
+        """Say how it goes."""
+        return Health(self._receiving, self._last_receive, self._held(), len(self._running), self._last_error)
+
+    async def run(self) -> None:
+        """Work until stopped."""
+        self._port = self._make_port()
+        side: list[asyncio.Task[None]] = []
+        try:
+            groups = await self._persist(lambda: self._port.run(calls.list_groups(self._o.queue)), starting=True)
+            mine = [group for group in groups or [] if group.group == self._o.group]
+            if not mine and not self.stopping:
+                await self._port.run(calls.peek(self._o.queue, group=self._o.group, max=1))  # says what is wrong
+            self._ordered = any(group.ordered for group in mine)
+            side = [asyncio.create_task(loop()) for loop in (self._renew, self._settle, self._maintain)]
+            fetch = asyncio.create_task(self._fetch())
+            await asyncio.wait({fetch, *side}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (fetch, *side):
+                if task.done():
+                    task.result()  # a loop that failed is a defect; it ends the worker
+            await self._drain()
+        finally:
+            self._receiving = False
+            for task in side:
+                task.cancel()
+            await asyncio.gather(*side, return_exceptions=True)
+            await self._port.close()
+            self._handlers.close()
+            self.ended.set()
+
+    # --- fetching
+
+    async def _fetch(self) -> None:
+        while not self.stopping:
+            room = self._o.held_max - self._held()
+            # Many at once are cheaper: while there is something to begin with, it can wait for room for more.
+            if room <= 0 or (self._ready and 2 * room < self._o.held_max):
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            before = time.monotonic()
+            # Within its transaction a handler holds its claim, and nobody can renew it: one message each, then.
+            most = 1 if self._handlers.exactly_once else room
+            wait = min(_HTTP_WAIT, self._lease / 3) if self._o.http else None
+            call = calls.receive(self._o.queue, group=self._o.group, max=most, lease=self._o.lease, wait=wait)
+            messages = await self._persist(lambda call=call: self._receive(call))  # type: ignore[misc]
+            if messages:
+                self._take(messages, before + self._lease)
+            elif not self._o.http and not self.stopping:
+                await self._port.wait(_WAIT)
+
+    async def _receive(self, call: Call[list[Message[Any]]]) -> list[Message[Any]]:
+        messages = await self._port.run(call)
+        self._receiving, self._last_receive = True, datetime.now(timezone.utc)
+        if messages:
+            self._port.found()
+        return messages
+
+    def _take(self, messages: list[Message[Any]], lease_end: float) -> None:
+        by_claim: dict[int, list[Message[Any]]] = {}
+        for message in messages:
+            by_claim.setdefault(message.claim_id, []).append(message)
+        for claim_id, part in by_claim.items():
+            claim = Claim(claim_id, lease_end, {message.id for message in part})
+            self._claims[claim_id] = claim
+            self._ready.extend(chains(claim, part, self._ordered))
+        self._dispatch()
+
+    def _held(self) -> int:
+        return sum(len(claim.open) for claim in self._claims.values())
+
+    async def _persist(self, work: Callable[[], Awaitable[T]], starting: bool = False) -> T | None:
+        """Do something until it succeeds; None when the worker stops first. `starting`: await only what passes."""
+        pause = _PAUSE_MIN
+        while True:
+            try:
+                return await work()
+            except Error as error:
+                self._receiving = False
+                self._report(error, None)
+                if starting and not error.retryable:
+                    raise
+                if not error.retryable:
+                    pause = _PAUSE_MAX
+            if await self._stopping_within(jitter(pause)):
+                return None
+            pause = min(2 * pause, _PAUSE_MAX)
+
+    async def _stopping_within(self, pause: float) -> bool:
+        end = time.monotonic() + pause
+        while not self.stopping and (left := end - time.monotonic()) > 0:
+            self._changed.clear()
+            try:
+                await asyncio.wait_for(self._changed.wait(), left)
+            except asyncio.TimeoutError:
+                break
+        return self.stopping
+
+    # --- handling
+
+    def _dispatch(self) -> None:
+        while self._ready and not self.stopping and len(self._running) < self._o.concurrency:
+            chain = self._ready.popleft()
+            if chain.claim.lost:
+                continue
+            task = asyncio.create_task(self._work(chain))
+            self._running[task] = (chain.claim, None)
+            task.add_done_callback(self._after)
+
+    def _after(self, task: asyncio.Task[None]) -> None:
+        del self._running[task]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._report(error, None)
+        self._dispatch()
+        self._changed.set()
+
+    async def _work(self, chain: Chain) -> None:
+        """Run the messages of a chain, one after the other."""
+        claim = chain.claim
+        while chain.messages and not claim.lost and not self.stopping:
+            message = chain.messages.popleft()
+            outcome = await self._handle(message, claim)
+            if outcome is None or claim.lost:
+                continue
+            if outcome.kind != "ack" and self._ordered:
+                behind = tuple(m.id for m in chain.messages)
+                chain.messages.clear()
+                outcome = Outcome(outcome.kind, claim, outcome.ids, outcome.delay, outcome.reason, behind)
+            self._become(outcome)
+        self._give_back(chain)
+
+    async def _handle(self, message: Message[Any], claim: Claim) -> Outcome | None:
+        """Run the handler on one message and say what shall become of it; None when that is settled already."""
+        context = Context(message)
+        claim.pinned = self._handlers.exactly_once
+        running = self._handlers.start(message, context)
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 (for the type checker)
+        self._running[task] = (claim, running)
+        timeout = None if self._o.timeout is None else seconds(self._o.timeout)
+        done, _ = await asyncio.wait({running.future}, timeout=timeout)
+        timed_out = not done
+        if timed_out:
+            running.cancel()
+            await asyncio.wait({running.future})  # the lease is renewed until it has ended
+        self._running[task] = (claim, None)
+        claim.pinned = False
+        ids = (message.id,)
+        try:
+            error = running.future.exception()
+        except asyncio.CancelledError as cancelled:
+            error = cancelled
+        if error is None:
+            return self._done(claim, message)
+        if isinstance(error, AlreadyFinished) or (isinstance(error, Error) and error.code == "WR040"):
+            self._confirmed(claim, ids)
+            return None
+        if claim.lost:
+            return None
+        if is_lost(error) and isinstance(error, Error) and self._handlers.exactly_once:
+            self._lose(claim, error)
+            return None
+        if timed_out:
+            reason = f"timed out after {timeout} s"
+            self._report(TimeoutError(reason), message)
+            return Outcome("nack", claim, ids, None, reason)
+        if isinstance(error, RetryAfter):
+            return Outcome("nack", claim, ids, error.delay, error.reason)
+        if isinstance(error, Reject):
+            return Outcome("reject", claim, ids, None, error.reason)
+        if isinstance(error, PayloadError):
+            self._report(error, message)
+            return Outcome("reject", claim, ids, None, str(error)[:_REASON_MAX])
+        if isinstance(error, (asyncio.CancelledError, Cancelled)) and self._hard.is_set():
+            return Outcome("nack", claim, ids, 0, "the worker was stopped")
+        self._report(error, message)
+        return Outcome("nack", claim, ids, None, f"{type(error).__name__}: {error}"[:_REASON_MAX])
+
+    def _done(self, claim: Claim, message: Message[Any]) -> Outcome | None:
+        if self._handlers.exactly_once:  # acked in its own transaction
+            self._confirmed(claim, (message.id,))
+            return None
+        return Outcome("ack", claim, (message.id,))
+
+    def _confirmed(self, claim: Claim, ids: tuple[int, ...]) -> None:
+        claim.whole = False
+        self._settle_ids(claim, ids)
+
+    # --- settling
+
+    def _become(self, outcome: Outcome) -> None:
+        if outcome.kind != "ack":
+            outcome.claim.whole = False
+        self._outcomes.append(outcome)
+        self._settled.set()
+
+    def _give_back(self, chain: Chain) -> None:
+        """Give back what was not begun."""
+        if chain.messages and not chain.claim.lost:
+            ids = tuple(message.id for message in chain.messages)
+            chain.messages.clear()
+            first, behind = (ids[:1], ids[1:]) if self._ordered else (ids, ())
+            self._become(Outcome("nack", chain.claim, first, 0, "the worker was stopped", behind))
+
+    async def _settle(self) -> None:
+        while True:
+            await self._settled.wait()
+            await self._flush()
+
+    async def _flush(self) -> None:
+        """Send the outcomes there are. What is not confirmed stays with its claim, which is renewed or lost."""
+        self._settled.clear()
+        outcomes, self._outcomes = self._outcomes, []
+        for kind in ("ack", "nack", "reject"):
+            of_kind = [o for o in outcomes if o.kind == kind and not o.claim.lost]
+            if of_kind:
+                await self._settle_kind(kind, settlements(of_kind))
+
+    async def _settle_kind(self, kind: str, items: list[tuple[Claim, Settlement, set[int]]]) -> None:
+        pause = _PAUSE_MIN
+        while items := [item for item in items if not item[0].lost]:
+            try:
+                await self._port.run(calls.settle(kind, self._o.queue, self._o.group, [s for _, s, _ in items]))
+            except Error as error:
+                if len(items) > 1 and not error.retryable:
+                    for item in items:
+                        await self._settle_kind(kind, [item])
+                    return
+                if is_lost(error):
+                    self._lose(items[0][0], error)
+                    return
+                self._report(error, None)
+                await asyncio.sleep(jitter(pause))
+                pause = min(2 * pause, _PAUSE_MAX)
+                self._expire()
+                continue
+            for claim, _, ids in items:
+                self._settle_ids(claim, ids)
+            return
+
+    def _settle_ids(self, claim: Claim, ids: Any) -> None:
+        claim.settled(ids)
+        if not claim.open:
+            self._claims.pop(claim.id, None)
+        self._changed.set()
+
+    # --- leases
+
+    async def _renew(self) -> None:
+        pause = self._lease / 3
+        while True:
+            await asyncio.sleep(pause)
+            pause = self._lease / 3
+            claims = [claim for claim in self._claims.values() if not claim.pinned]
+            if claims and not await self._extend(claims):
+                pause = min(1.0, self._lease / 10)
+            self._expire()
+
+    async def _extend(self, claims: list[Claim]) -> bool:
+        """Renew claims; False when it has to be tried again soon."""
+        before = time.monotonic()
+        ids = [claim.id for claim in claims]
+        try:
+            await self._port.run(calls.extend_all(self._o.queue, self._o.group, ids, self._o.lease))
+        except Error as error:
+            if len(claims) > 1 and not error.retryable:
+                return all([await self._extend([claim]) for claim in claims])
+            if is_lost(error):
+                if claims[0].open:  # else it was settled meanwhile
+                    self._lose(claims[0], error)
+                return True
+            self._report(error, None)
+            return False
+        for claim in claims:
+            claim.lease_end = before + self._lease
+        return True
+
+    def _expire(self) -> None:
+        now = time.monotonic()
+        for claim in list(self._claims.values()):
+            if claim.lease_end <= now and not claim.pinned:
+                text = f"claim {claim.id} could not be renewed in time"
+                self._lose(claim, Error("WR010", text, hint="Its messages are delivered again."))
+
+    def _lose(self, claim: Claim, error: Error) -> None:
+        """Let go of a claim whose messages are somebody else's by now: nothing of it may be acked."""
+        if claim.lost:
+            return
+        claim.lost = True
+        self._claims.pop(claim.id, None)
+        for mine, running in self._running.values():
+            if mine is claim and running is not None:
+                running.cancel()
+        self._report(error, None)
+        self._changed.set()
+
+    # --- the rest
+
+    async def _maintain(self) -> None:
+        while True:
+            if not self._o.maintain:
+                await asyncio.Event().wait()
+            await asyncio.sleep(jitter(1.5))
+            try:
+                while await self._port.run(calls.maintain()) > 0:
+                    pass
+            except Error as error:
+                self._report(error, None)
+
+    async def _drain(self) -> None:
+        """Give back what was not begun, let handlers end, and settle everything."""
+        while self._ready:
+            self._give_back(self._ready.popleft())
+        hard = asyncio.create_task(self._hard.wait())
+        await self._all_ended({hard}, seconds(self._o.stop_timeout))
+        hard.cancel()
+        if self._running:
+            self._hard.set()
+            for _, running in self._running.values():
+                if running is not None:
+                    running.cancel()
+            await self._all_ended(set(), _GRACE)
+        end = time.monotonic() + self._lease
+        while self._outcomes or any(self._unsettled()):
+            self._changed.clear()
+            self._settled.set()
+            try:
+                await asyncio.wait_for(self._changed.wait(), max(0.0, end - time.monotonic()))
+            except asyncio.TimeoutError:
+                break
+
+    def _unsettled(self) -> list[Claim]:
+        """Return the claims with messages to settle; those of handlers that would not end are left to expire."""
+        stuck = {claim for claim, running in self._running.values() if running is not None}
+        return [claim for claim in self._claims.values() if claim not in stuck]
+
+    async def _all_ended(self, others: set[asyncio.Task[Any]], most: float) -> None:
+        """Wait for all handlers to end, or for one of the others, or for the time to pass."""
+        end = time.monotonic() + most
+        while self._running and (left := end - time.monotonic()) > 0:
+            await asyncio.wait({*self._running, *others}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            if any(task.done() for task in others):
+                return
+
+    def _report(self, error: BaseException, message: Message[Any] | None) -> None:
+        self._last_error = error
+        try:
+            if self._o.on_error is not None:
+                self._o.on_error(error, message)
+            elif message is None:
+                log.warning("worker of %s: %s", self._o.queue, error)
+            else:
+                log.error("message %s of %s failed", message.id, self._o.queue, exc_info=error)
+        except Exception:
+            log.exception("on_error failed")

@@ -1,0 +1,136 @@
+"""Errors, told apart by SQLSTATE, and the exceptions by which a handler decides what becomes of its message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+
+from weir.errors_generated import CODES
+
+__all__ = ["Cancelled", "Error", "PayloadError", "Reject", "RetryAfter"]
+
+CANNOT_CONNECT = "08001"
+CONNECTION_FAILURE = "08006"
+NOT_SUPPORTED = "WR015"
+
+# Of PostgreSQL's own codes: classes, and single codes, after which the same call may succeed later.
+_RETRYABLE_CLASSES = {"08", "40", "53", "57"}
+_RETRYABLE_CODES = {"25006", "55P03"}
+
+
+class Error(Exception):
+    """A failure that the engine, PostgreSQL or the way there reported. Look at ``code``, never at the text."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        name: str | None = None,
+        detail: str | None = None,
+        hint: str | None = None,
+        retryable: bool | None = None,
+        reported: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        """The SQLSTATE; class WR is the engine's own."""
+        self.name = name or _name(code)
+        """The code in words, such as ``queue_not_found``."""
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        """The cure."""
+        self.retryable = _retryable(code) if retryable is None else retryable
+        """Whether the same call may succeed later."""
+        self.reported = reported
+        """Whether the server said so. If not, the connection broke and the call may have been done."""
+
+    def __str__(self) -> str:
+        parts = [f"{self.message} ({self.code} {self.name})"]
+        parts += [part for part in (self.detail, self.hint) if part]
+        return "\n".join(parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {key: getattr(self, key) for key in ("message", "name", "detail", "hint", "retryable", "reported")}
+        return _rebuild, (self.code, fields)
+
+
+class RetryAfter(Exception):
+    """Raised by a handler: deliver the message again after ``delay`` (a timedelta, or seconds)."""
+
+    def __init__(self, delay: timedelta | float, reason: str | None = None) -> None:
+        super().__init__(reason or f"again in {delay}")
+        self.delay = delay
+        self.reason = reason
+
+
+class Reject(Exception):
+    """Raised by a handler: the message can never be handled; make it a dead letter at once."""
+
+    def __init__(self, reason: str | None = None) -> None:
+        super().__init__(reason or "rejected")
+        self.reason = reason
+
+
+class PayloadError(ValueError):
+    """A payload does not fit the type that was asked for."""
+
+
+class Cancelled(BaseException):
+    """Raised inside a handler that runs in a thread when its time is over or the worker stops at once."""
+
+
+def _rebuild(code: str, fields: Mapping[str, Any]) -> Error:
+    return Error(code, **fields)
+
+
+def _name(code: str) -> str:
+    if code in CODES:
+        return CODES[code].name
+    if code == CANNOT_CONNECT:
+        return "cannot_connect"
+    if code == CONNECTION_FAILURE:
+        return "connection_failure"
+    try:
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", psycopg.errors.lookup(code).__name__).lower()
+    except KeyError:
+        return "unknown"
+
+
+def _retryable(code: str) -> bool:
+    if code in CODES:
+        return CODES[code].retryable
+    return code[:2] in _RETRYABLE_CLASSES or code in _RETRYABLE_CODES
+
+
+def from_driver(error: Exception) -> Error:
+    """Turn an exception of psycopg, or of another driver with a SQLSTATE, into an Error."""
+    diag = getattr(error, "diag", None)
+    code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
+    if code and diag is not None and diag.message_primary:
+        return Error(code, diag.message_primary, detail=diag.message_detail, hint=diag.message_hint)
+    if code:
+        return Error(code, str(error))
+    return Error(CONNECTION_FAILURE, f"the connection to the database broke: {error}", reported=False)
+
+
+def cannot_connect(error: Exception) -> Error:
+    """Say that there is no connection; nothing was done."""
+    code = getattr(error, "sqlstate", None) or CANNOT_CONNECT
+    return Error(code, f"cannot connect to the database: {str(error).strip()}", hint="Is the server running there?")
+
+
+def from_problem(status: int, problem: Mapping[str, Any]) -> Error:
+    """Turn the problem details of an HTTP answer into an Error."""
+    return Error(
+        problem.get("sqlstate") or CONNECTION_FAILURE,
+        problem.get("detail") or problem.get("title") or f"the server answered {status}",
+        name=problem.get("name"),
+        hint=problem.get("hint"),
+        retryable=bool(problem.get("retryable", status in (502, 503, 504))),
+    )

@@ -1,0 +1,201 @@
+"""Runs handlers: with their middleware, in tasks or in threads, in a transaction where one is wanted."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from weir import codec
+from weir.aio.client import AsyncClient
+from weir.errors import Error
+from weir.generated.client import Client
+from weir.threads import Threads
+from weir.types import Message
+
+
+class AlreadyFinished(Exception):
+    """The message was finished before; there is nothing to do."""
+
+
+@dataclass(eq=False)
+class Context:
+    """What a handler may know besides its message."""
+
+    message: Message[Any]
+    tx: Any = None
+    """With ``exactly_once``: the transaction, to send with and, as ``tx.connection``, to write one's own rows."""
+    cancelled: bool = False
+    """Whether the handler should leave off: its time is over, its claim lost, or the worker stops at once."""
+
+
+class Running(Protocol):
+    """A handler at work."""
+
+    future: asyncio.Future[Any]
+
+    def cancel(self) -> None:
+        """Have it leave off."""
+
+
+class Handlers(Protocol):
+    """How a worker runs its handler."""
+
+    exactly_once: bool
+    """Handlers run in a transaction that acks their message."""
+
+    def start(self, message: Message[Any], context: Context) -> Running:
+        """Begin with a message."""
+
+    def close(self) -> None:
+        """End what was opened to run handlers."""
+
+
+class _Handler:
+    """A handler as the caller wrote it: what type its payload has, and whether it wants a context."""
+
+    def __init__(self, function: Callable[..., Any], payload: Any) -> None:
+        self.function = function
+        parameters = list(inspect.signature(function).parameters.values())
+        places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        if not places and not any(p.kind == p.VAR_POSITIONAL for p in parameters):
+            raise TypeError(f"handler {function!r} takes no message")
+        self.wants_context = len(places) > 1 and places[1].default is inspect.Parameter.empty
+        self.payload = payload if payload is not None else _payload_of(function, places)
+
+    def call(self, message: Message[Any], context: Context) -> Any:
+        return self.function(message, context) if self.wants_context else self.function(message)
+
+    def typed(self, message: Message[Any]) -> Message[Any]:
+        if self.payload is Any:
+            return message
+        return replace(message, payload=codec.decode(message.payload, self.payload))
+
+
+def _payload_of(function: Callable[..., Any], places: Sequence[inspect.Parameter]) -> Any:
+    """Return T of a first parameter that is annotated Message[T]; Any where it is not."""
+    try:
+        hints = typing.get_type_hints(function if inspect.isroutine(function) else type(function).__call__)
+    except (NameError, TypeError):
+        return Any
+    args = typing.get_args(hints.get(places[0].name)) if places else ()
+    return args[0] if args and not isinstance(args[0], typing.TypeVar) else Any
+
+
+def _wrap(handler: Callable[..., Any], middleware: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """Put middleware around a handler, the first outermost: each is called with message, context and the next."""
+    for layer in reversed(middleware):
+        handler = _layer(layer, handler)
+    return handler
+
+
+def _layer(layer: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:
+    def call(message: Message[Any], context: Context) -> Any:
+        return layer(message, context, lambda: following(message, context))
+
+    return call
+
+
+class _Task:
+    """A handler that is a task."""
+
+    def __init__(self, task: asyncio.Task[Any], context: Context) -> None:
+        self.future: asyncio.Future[Any] = task
+        self._context = context
+
+    def cancel(self) -> None:
+        self._context.cancelled = True
+        self.future.cancel()
+
+
+class AsyncHandlers:
+    """Runs coroutine functions in tasks."""
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        handler: Callable[..., Any],
+        payload: Any,
+        middleware: Sequence[Callable[..., Any]],
+        exactly_once: bool,
+    ) -> None:
+        self._client = client
+        self._handler = _Handler(handler, payload)
+        self._call = _wrap(self._handler.call, middleware)
+        self.exactly_once = exactly_once
+
+    def start(self, message: Message[Any], context: Context) -> Running:
+        return _Task(asyncio.create_task(self._run(message, context)), context)
+
+    def close(self) -> None:
+        pass
+
+    async def _run(self, message: Message[Any], context: Context) -> None:
+        message = context.message = self._handler.typed(message)
+        if not self.exactly_once:
+            await self._call(message, context)
+            return
+        async with self._client.transaction() as tx:
+            if await tx.ack(message.queue, message.claim_id, [message.id]) == 0:
+                raise AlreadyFinished
+            context.tx = tx
+            await self._call(message, context)
+
+
+class _Thread:
+    """A handler that runs in a thread."""
+
+    def __init__(self, threads: Threads, work: Callable[[], Any], context: Context) -> None:
+        self._call = threads.submit(work)
+        self.future = self._call.future
+        self._context = context
+
+    def cancel(self) -> None:
+        self._context.cancelled = True
+        self._call.cancel()
+
+
+class ThreadHandlers:
+    """Runs functions in threads."""
+
+    def __init__(
+        self,
+        client: Client,
+        handler: Callable[..., Any],
+        payload: Any,
+        middleware: Sequence[Callable[..., Any]],
+        exactly_once: bool,
+        concurrency: int,
+    ) -> None:
+        if inspect.iscoroutinefunction(handler):
+            raise TypeError("a Worker runs functions; for a coroutine function use AsyncWorker with an AsyncClient")
+        self._client = client
+        self._handler = _Handler(handler, payload)
+        self._call = _wrap(self._handler.call, middleware)
+        self.exactly_once = exactly_once
+        self.threads = Threads(concurrency, "weir-handler")
+
+    def start(self, message: Message[Any], context: Context) -> Running:
+        return _Thread(self.threads, lambda: self._run(message, context), context)
+
+    def close(self) -> None:
+        self.threads.close()
+
+    def _run(self, message: Message[Any], context: Context) -> None:
+        message = context.message = self._handler.typed(message)
+        if not self.exactly_once:
+            self._call(message, context)
+            return
+        with self._client.transaction() as tx:
+            if tx.ack(message.queue, message.claim_id, [message.id]) == 0:
+                raise AlreadyFinished
+            context.tx = tx
+            self._call(message, context)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error says that a claim is gone."""
+    return isinstance(error, Error) and error.code in {"WR009", "WR010"}

@@ -1,0 +1,18 @@
+"""What differs between threads and asyncio, under names that the generated code exchanges for one another."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+
+AsyncLock = asyncio.Lock
+Lock = threading.Lock
+async_sleep = asyncio.sleep
+sleep = time.sleep
+
+
+def jitter(seconds: float) -> float:
+    """Shorten a delay by chance, so that clients do not come all at once."""
+    return seconds * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)

@@ -1,0 +1,120 @@
+"""What calls take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+Duration = timedelta | float
+"""A timedelta, or a number of seconds."""
+
+Json = Any
+"""What the module json can write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing(Generic[T]):
+    """One message of a ``send_batch`` that has more than a payload."""
+
+    payload: T
+    key: str | None = None
+    headers: Mapping[str, Json] | None = None
+    dedup_key: str | None = None
+
+
+@dataclass(frozen=True)
+class Message(Generic[T]):
+    """A message that was received, popped or looked at."""
+
+    id: int
+    """Identifies the message within its queue; rises."""
+    claim_id: int
+    """What ack takes; 0 when the message was only looked at."""
+    attempt: int
+    """1 at the first delivery; 0 when the message was only looked at."""
+    key: str | None
+    payload: T
+    headers: dict[str, Json] | None
+    enqueued_at: datetime
+    queue: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message that is delivered no more."""
+
+    id: int
+    key: str | None
+    payload: Json
+    headers: dict[str, Json] | None
+    enqueued_at: datetime
+    attempts: int
+    died_at: datetime
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Where a published message went."""
+
+    queue: str
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An independent reader of a queue."""
+
+    group: str
+    ordered: bool
+    max_attempts: int
+    backoff_min: timedelta
+    backoff_max: timedelta
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStats:
+    """How a group stands."""
+
+    queue: str
+    group: str
+    waiting: int
+    claimed: int
+    delayed: int
+    parked: int
+    dead: int
+    oldest_age: timedelta
+    lanes: int
+    segments: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What becomes of some messages of one claim; ``ids`` None means all that are left of it."""
+
+    claim_id: int
+    ids: tuple[int, ...] | None = None
+    delay: Duration | None = None
+    reason: str | None = None
+
+
+def span(duration: Duration) -> timedelta:
+    """Return a duration as a timedelta."""
+    return duration if isinstance(duration, timedelta) else timedelta(seconds=duration)
+
+
+def millis(duration: Duration) -> int:
+    """Return a duration in whole milliseconds."""
+    return round(span(duration) / timedelta(milliseconds=1))
+
+
+def seconds(duration: Duration) -> float:
+    """Return a duration in seconds."""
+    return span(duration).total_seconds()

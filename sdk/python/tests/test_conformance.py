@@ -1,0 +1,197 @@
+"""Plays the cases of sdk/conformance over SQL and HTTP, with the client of threads and the one of asyncio."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weir
+
+CASES = {
+    path.stem: json.loads(path.read_text())
+    for path in sorted((Path(__file__).parents[2] / "conformance/cases").glob("*.json"))
+}
+PLAYS = [
+    pytest.param(case, transport, flavour, id=f"{name}-{transport}-{flavour}")
+    for name, case in CASES.items()
+    for transport in case.get("transports", ["sql", "http"])
+    for flavour in ("sync", "async")
+]
+
+
+class RolledBack(Exception):
+    """Ends a transaction that shall be rolled back."""
+
+
+async def settle(result: Any) -> Any:
+    """Return what a method of either client gives."""
+    return await result if inspect.isawaitable(result) else result
+
+
+class Player:
+    """Plays the steps of one case."""
+
+    def __init__(self, client: weir.Client | weir.AsyncClient) -> None:
+        self.client = client
+        run = uuid.uuid4().hex[:8]
+        self.variables: dict[str, Any] = {"q": f"c-{run}-1", "q2": f"c-{run}-2", "q3": f"c-{run}-3"}
+        self.queues = list(self.variables.values())
+
+    async def play(self, steps: list[Any]) -> None:
+        for number, step in enumerate(steps):
+            try:
+                await self.step(step)
+            except Exception as error:
+                raise AssertionError(f"step {number}: {json.dumps(step, ensure_ascii=False)}: {error!r}") from error
+
+    async def step(self, step: Any) -> None:
+        if "error" in step:
+            with pytest.raises(weir.Error) as failure:
+                await self.do(step)
+            assert failure.value.code == step["error"]
+            return
+        result = await self.do(step)
+        if "expect" in step:
+            match(plain(result), self.filled(step["expect"]), "result")
+        if "save" in step:
+            self.variables[step["save"]] = plain(result)
+
+    async def do(self, step: Any) -> Any:
+        if "transaction" in step:
+            return await self.transaction(step)
+        return await self.call(self.client, step)
+
+    async def transaction(self, step: Any) -> None:
+        manager: Any = self.client.transaction()
+        with suppress(RolledBack):
+            if isinstance(self.client, weir.AsyncClient):
+                async with manager as tx:
+                    await self.inside(tx, step)
+            else:
+                with manager as tx:
+                    await self.inside(tx, step)
+
+    async def inside(self, tx: Any, step: Any) -> None:
+        for inner in step["transaction"]:
+            if inner.get("outside"):
+                await self.step(inner)
+            else:
+                result = plain(await self.call(tx, inner))
+                if "expect" in inner:
+                    match(result, self.filled(inner["expect"]), "result")
+                if "save" in inner:
+                    self.variables[inner["save"]] = result
+        if step.get("rollback"):
+            raise RolledBack
+
+    async def call(self, client: Any, step: Any) -> Any:
+        args = self.filled(step.get("args", {}))
+        if "messages" in args:
+            args["messages"] = [weir.Outgoing(**message) for message in args["messages"]]
+        for name in [name for name in args if name.endswith("_ms")]:
+            args[name.removesuffix("_ms")] = timedelta(milliseconds=args.pop(name))
+        return await settle(getattr(client, step["call"])(**args))
+
+    def filled(self, value: Any) -> Any:
+        """Put variables where they are named."""
+        if isinstance(value, dict):
+            return {key: self.filled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.filled(item) for item in value]
+        if not isinstance(value, str) or not value.startswith("$"):
+            return value
+        if value.startswith("$$"):
+            return value[1:]
+        name, *path = value[1:].split(".")
+        found = self.variables[name]
+        for part in path:
+            found = found[int(part)] if isinstance(found, list) else found[part]
+        return found
+
+    async def clean(self) -> None:
+        for queue in self.queues:
+            with suppress(weir.Error):
+                await settle(self.client.drop_queue(queue))
+
+
+def plain(value: Any) -> Any:
+    """Turn what the SDK gives into JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.utc).isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value
+
+
+TESTS: dict[str, Callable[[Any, Any], bool]] = {
+    "$set": lambda got, _: got is not None,
+    "$length": lambda got, n: len(got) == n,
+    "$above": lambda got, n: got > n,
+}
+
+
+def match(got: Any, want: Any, place: str) -> None:
+    """Fail unless a result matches."""
+    if isinstance(want, dict) and len(want) == 1 and next(iter(want)).startswith("$"):
+        [(name, arg)] = want.items()
+        if name == "$exact":
+            assert set(got) == set(arg), place
+            match(got, arg, place)
+        elif name == "$unordered":
+            unordered(got, arg, place)
+        else:
+            assert TESTS[name](got, arg), f"{place} is {got!r}, wanted {want}"
+    elif isinstance(want, dict):
+        assert isinstance(got, dict), f"{place} is {got!r}, wanted {want}"
+        for key, item in want.items():
+            match(got.get(key), item, f"{place}.{key}")
+    elif isinstance(want, list):
+        assert isinstance(got, list), f"{place} is {got!r}, wanted {want}"
+        assert len(got) == len(want), f"{place} is {got!r}, wanted {want}"
+        for i, item in enumerate(want):
+            match(got[i], item, f"{place}[{i}]")
+    else:
+        same = got == want and isinstance(got, bool) == isinstance(want, bool)
+        assert same, f"{place} is {got!r}, wanted {want!r}"
+
+
+def unordered(got: list[Any], want: list[Any], place: str) -> None:
+    assert len(got) == len(want), f"{place} is {got!r}, wanted {want}"
+    left = list(got)
+    for item in want:
+        for candidate in left:
+            with suppress(AssertionError):
+                match(candidate, item, place)
+                left.remove(candidate)
+                break
+        else:
+            raise AssertionError(f"{place} has nothing like {item}: {left}")
+
+
+@pytest.mark.parametrize(("case", "transport", "flavour"), PLAYS)
+async def test_case(case: Any, transport: str, flavour: str, dsn: str, url: str) -> None:
+    target = dsn if transport == "sql" else url
+    client = weir.connect(target) if flavour == "sync" else weir.connect_async(target)
+    player = Player(client)
+    try:
+        await player.play(case["steps"])
+    finally:
+        await player.clean()
+        await settle(client.close() if isinstance(client, weir.Client) else client.aclose())
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) >= 14
