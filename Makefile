@@ -11,7 +11,7 @@ PG_VERSIONS ?= 14 15 16 17 18
 # Arguments of `make up`: make up ARGS="--help"
 ARGS ?=
 # Benchmarks to run, and what to compare with.
-BENCH ?= send cycle latency held-xmin
+BENCH ?= send consume cycle latency held-xmin
 AGAINST ?= pgmq
 
 # Linters and the test runner have a module of their own, so that what they need is not what Weir needs.

@@ -24,6 +24,7 @@ type Options struct {
 	Backlog      int           `json:"backlog"`       // messages before a consume
 	PreloadBatch int           `json:"preload_batch"` // how many of them one call sent; 0: Batch
 	Deep         int           `json:"deep"`          // the backlog that is compared with one of 1,000
+	Queues       int           `json:"queues"`        // how many are compared with one
 	Rate         int           `json:"rate"`          // of the latency's producer, messages a second
 	DSN          string        `json:"-"`             // "": start a server
 	Producers    int           `json:"producers"`     // of http
@@ -35,8 +36,8 @@ type Options struct {
 // DefaultOptions returns those of the figures that the project quotes.
 func DefaultOptions() Options {
 	return Options{
-		Clients: 4, Batch: 100, PayloadBytes: 22, Repetitions: 3, Backlog: 400_000, Deep: 1_000_000, Rate: 100,
-		Producers: 32, Consumers: 32,
+		Clients: 4, Batch: 100, PayloadBytes: 22, Repetitions: 3, Backlog: 400_000, Deep: 1_000_000, Queues: 1000,
+		Rate: 100, Producers: 32, Consumers: 32,
 	}
 }
 
@@ -77,6 +78,8 @@ func (o *Options) complete(work workload) error {
 	case o.Deep <= shallow || o.Rate < 1 || o.Rate > 1000:
 		return optionf("a depth of %d and a rate of %d; a depth over %d and a rate of 1 to 1000 are possible", o.Deep,
 			o.Rate, shallow)
+	case o.Queues < 3:
+		return optionf("%d queues; at least 3 are needed", o.Queues)
 	}
 	return nil
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/weirmq/weir/internal/bench"
 )
 
-// smoke measures a workload on both systems as briefly as it can be.
-func smoke(t *testing.T, workload string) *bench.Report {
+// smoke measures a workload on Weir and others as briefly as it can be.
+func smoke(t *testing.T, workload string, against ...string) *bench.Report {
 	t.Helper()
 	opts := bench.DefaultOptions()
-	opts.Workload, opts.Against = workload, []string{"pgmq"}
+	opts.Workload, opts.Against = workload, against
 	opts.Duration, opts.Repetitions = 2*time.Second, 1
-	opts.Clients, opts.Backlog, opts.Deep = 2, 20_000, 5_000
+	opts.Clients, opts.Backlog, opts.Deep, opts.Queues = 2, 20_000, 10_000, 4
 	report, err := bench.Run(t.Context(), opts)
 	if err != nil {
 		t.Fatalf("measure %s: %v", workload, err)
@@ -34,7 +34,7 @@ func smoke(t *testing.T, workload string) *bench.Report {
 	if err := json.NewEncoder(&text).Encode(report); err != nil {
 		t.Errorf("encode report: %v", err)
 	}
-	for _, sys := range []string{"weir", "pgmq"} {
+	for _, sys := range append([]string{"weir"}, against...) {
 		if !strings.Contains(table.String(), sys) || !strings.Contains(text.String(), `"`+sys+`"`) {
 			t.Errorf("the report does not name %s", sys)
 		}
@@ -59,7 +59,7 @@ func figure(t *testing.T, r *bench.Report, name, metric, sys string) float64 {
 // Every run checks the counts itself: consumed and claimed never exceed sent. Here the ends are checked.
 
 func TestEveryMessageThatIsReceivedIsFinished(t *testing.T) {
-	report := smoke(t, "consume")
+	report := smoke(t, "consume", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
 		for _, c := range []string{"records", "rows", "single"} {
 			if left := figure(t, report, c, "left unfinished", sys); left != 0 {
@@ -73,7 +73,7 @@ func TestEveryMessageThatIsReceivedIsFinished(t *testing.T) {
 }
 
 func TestCostsOfASendAreMeasured(t *testing.T) {
-	report := smoke(t, "send")
+	report := smoke(t, "send", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
 		for _, c := range []string{"batch", "single"} {
 			// No send takes less than a microsecond of CPU or less WAL than its payload, nor 100 times what is known.
@@ -88,7 +88,7 @@ func TestCostsOfASendAreMeasured(t *testing.T) {
 }
 
 func TestNoMessageIsLostAtASteadyRate(t *testing.T) {
-	report := smoke(t, "latency")
+	report := smoke(t, "latency", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
 		if n := figure(t, report, "latency", "messages", sys); n != 200 {
 			t.Errorf("%s delivered %.0f messages of 200", sys, n)
@@ -100,7 +100,7 @@ func TestNoMessageIsLostAtASteadyRate(t *testing.T) {
 }
 
 func TestCycleGoesOnWhileATransactionIsHeldOpen(t *testing.T) {
-	report := smoke(t, "held-xmin")
+	report := smoke(t, "held-xmin", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
 		for _, holder := range []string{"free", "reader", "writer"} {
 			if rate := figure(t, report, "held", holder+": rate", sys); rate <= 0 {
@@ -132,6 +132,27 @@ func TestTheHTTPLoadAccountsForEveryMessage(t *testing.T) {
 			if n := figure(t, report, c, metric, "weir"); n != 0 {
 				t.Errorf("%s: %.0f messages %s", c, n, metric)
 			}
+		}
+	}
+}
+
+func TestTheSoakLosesAndInventsNothing(t *testing.T) {
+	report := smoke(t, "soak")
+	if n := figure(t, report, "soak", "lost or invented", "weir"); n != 0 {
+		t.Errorf("%.0f messages are missing", n)
+	}
+	if ratio := figure(t, report, "soak", "sum of the ids sent over that of those received", "weir"); ratio != 1 {
+		t.Errorf("the ids sent and received differ: %v", ratio)
+	}
+}
+
+func TestComparisonsOfWeirWithItselfYieldRatios(t *testing.T) {
+	for name, metric := range map[string]string{
+		"ordered": "ordered over unordered, rate", "fan-out": "10 groups over one, a consumer each",
+		"queues": "cycle on one of many queues over the only queue", "pending": "send, with over without",
+	} {
+		if ratio := figure(t, smoke(t, name), name, metric, "weir"); ratio < 0.01 || ratio > 100 {
+			t.Errorf("%s: %s is %v", name, metric, ratio)
 		}
 	}
 }

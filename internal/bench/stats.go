@@ -60,3 +60,17 @@ func trend(series []float64) float64 {
 	}
 	return last / first
 }
+
+// edges returns the mean of the last tenth of a series over that of the first tenth.
+func edges(series []float64) float64 {
+	n := max(1, len(series)/10)
+	if len(series) < 2*n {
+		return math.NaN()
+	}
+	first, last := 0.0, 0.0
+	for i := range n {
+		first += series[i]
+		last += series[len(series)-1-i]
+	}
+	return last / first
+}

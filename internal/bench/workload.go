@@ -93,6 +93,11 @@ func workloads() []workload {
 			{"idle", httpMetrics(nil, atMost(3)), httpCase(1, true)},
 		}},
 		{"held-xmin", 20 * time.Second, []testCase{{"held", heldMetrics(), heldCase}}},
+		{"ordered", time.Second, []testCase{{"ordered", orderedMetrics(), orderedCase}}},
+		{"fan-out", time.Second, []testCase{{"fan-out", fanOutMetrics(), fanOutCase}}},
+		{"queues", time.Second, []testCase{{"queues", queuesMetrics(), queuesCase}}},
+		{"pending", time.Second, []testCase{{"pending", pendingMetrics(), pendingCase}}},
+		{"soak", 10 * time.Minute, []testCase{{"soak", soakMetrics(), soakCase}}},
 	}
 }
 

@@ -21,6 +21,11 @@ func (a *app) bench() *cobra.Command {
 		"latency":   "Measure the time from send to receive at a steady rate",
 		"http":      "Measure a server with HTTP clients: single messages, batches, and a low steady rate",
 		"held-xmin": "Measure the cycle while a transaction is held open",
+		"ordered":   "Compare an ordered group with one that is not",
+		"fan-out":   "Compare ten groups with one",
+		"queues":    "Compare a queue among many with the only one, and tell what the many cost",
+		"pending":   "Compare a queue with many delayed messages and dead letters with one without",
+		"soak":      "Run the cycle for long and watch the rate and the storage",
 	}
 	below := make([]*cobra.Command, 0, len(about))
 	for _, name := range bench.Workloads() {
@@ -46,6 +51,7 @@ func (a *app) bench() *cobra.Command {
 	flags.IntVar(&opts.Rate, "rate", opts.Rate, "messages a second for latency and for http's open loop")
 	flags.IntVar(&opts.Producers, "producers", opts.Producers, "connections of http that send")
 	flags.IntVar(&opts.Consumers, "consumers", opts.Consumers, "connections of http that receive and acknowledge")
+	flags.IntVar(&opts.Queues, "queues", opts.Queues, "queues that are compared with one")
 	return c
 }
 
