@@ -37,6 +37,7 @@ begin;
 \ir internal/check_isolation.sql
 \ir internal/check_message.sql
 \ir internal/check_batch.sql
+\ir internal/check_dedup_keys.sql
 \ir internal/check_priority.sql
 \ir internal/check_receive.sql
 \ir internal/birth_of.sql
@@ -56,6 +57,7 @@ begin;
 \ir internal/lock_class.sql
 \ir internal/claim_lock.sql
 \ir internal/lane_of.sql
+\ir internal/digest_of.sql
 \ir internal/count_ids.sql
 \ir internal/to_micros.sql
 \ir internal/due_at.sql
@@ -67,6 +69,9 @@ begin;
 \ir queue/delay.sql
 \ir queue/send.sql
 \ir queue/send_batch.sql
+\ir queue/await.sql
+\ir queue/remember.sql
+\ir queue/send_once.sql
 
 -- Each queue's own functions: cursors and claims
 \ir queue/cursor.sql
@@ -133,6 +138,8 @@ begin;
 \ir internal/retry_ordered.sql
 
 -- Life of a queue
+\ir internal/start_dedup.sql
+\ir internal/start_backlog.sql
 \ir internal/start_rings.sql
 \ir internal/create_queue_tables.sql
 \ir internal/expand_template.sql
@@ -150,6 +157,7 @@ begin;
 \ir internal/advance_idle.sql
 \ir internal/trim_later.sql
 \ir internal/trim_parked.sql
+\ir internal/rotate_dedup.sql
 
 -- Adopting what came in a dump
 \ir internal/claimed_records.sql
@@ -168,6 +176,8 @@ begin;
 \ir internal/slot_claimed.sql
 \ir internal/sample_rows.sql
 \ir internal/group_depth.sql
+\ir internal/backlog.sql
+\ir internal/admit.sql
 \ir internal/take_sample.sql
 \ir internal/rates.sql
 \ir internal/holder_of.sql
@@ -235,6 +245,7 @@ begin;
 -- Public: messages
 \ir functions/send.sql
 \ir functions/send_batch.sql
+\ir functions/send_once.sql
 \ir functions/receive.sql
 \ir functions/receive_records.sql
 \ir functions/ack.sql

@@ -42,6 +42,8 @@ const (
 	CodeMessageNotFound = "WR018"
 	// CodeRestoredFromDump: The queue came into this database by pg_dump and restore, so what it knows of transactions is of another cluster. Any call on it fails with this until it is adopted.
 	CodeRestoredFromDump = "WR019"
+	// CodeQueueFull: The queue's slowest group is as far behind as the queue's limit allows; nothing was sent.
+	CodeQueueFull = "WR020"
 	// CodeUpgradeBlocked: An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed.
 	CodeUpgradeBlocked = "WR021"
 	// CodeAlreadyFinished: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
@@ -81,6 +83,7 @@ var codeInfos = map[string]codeInfo{
 	CodeDeadLetterNotFound: {Name: "dead_letter_not_found", Status: 404, Retryable: false},
 	CodeMessageNotFound:    {Name: "message_not_found", Status: 404, Retryable: false},
 	CodeRestoredFromDump:   {Name: "restored_from_dump", Status: 503, Retryable: true},
+	CodeQueueFull:          {Name: "queue_full", Status: 429, Retryable: true},
 	CodeUpgradeBlocked:     {Name: "upgrade_blocked", Status: 503, Retryable: true},
 	CodeAlreadyFinished:    {Name: "already_finished", Status: 409, Retryable: false},
 }

@@ -12,7 +12,12 @@ type Exception struct {
 
 // exceptions returns every place where a rule does not hold.
 func exceptions() []Exception {
-	return []Exception{}
+	return []Exception{
+		{
+			Rule: "sql-raise", Path: "sql/queue/await.sql",
+			Reason: "it rolls back its own block, which catches it: no caller sees it",
+		},
+	}
 }
 
 // reserved returns the SQLSTATEs of errors.csv that no SQL raises, each with the reason why it is listed.

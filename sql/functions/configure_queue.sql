@@ -1,4 +1,5 @@
--- weir.configure_queue(queue_name, message_bytes_max, segment_bytes, claims_bytes, lanes, aging, ttl, retention)
+-- weir.configure_queue(queue_name, message_bytes_max, segment_bytes, claims_bytes, lanes, aging, ttl, retention,
+-- dedup_window, backlog_max)
 -- Changes settings of a queue that is in use. Senders and consumers go on meanwhile. Null leaves a setting as it is.
 --
 -- Parameters:
@@ -11,6 +12,8 @@
 --   aging              how much longer a message must have waited to go before one of the next higher priority
 --   ttl                what was sent longer ago is not delivered any more; 0 = delivered however old
 --   retention          how long what all groups have finished is kept at least, so that a group can seek back to it
+--   dedup_window       how long a dedup key counts; a longer one counts for the keys that are sent from now on
+--   backlog_max        how many messages the slowest group may be behind by; 0 = no limit
 -- Returns: nothing.
 -- Raises: WR001, WR006, WR015
 -- Locks: the queue's administration lock and the one that create_queue takes, until the transaction ends.
@@ -22,7 +25,9 @@ create or replace function weir.configure_queue(
     lanes int default null,
     aging interval default null,
     ttl interval default null,
-    retention interval default null)
+    retention interval default null,
+    dedup_window interval default null,
+    backlog_max bigint default null)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -30,6 +35,7 @@ as $$
 begin
     perform weir_internal.ask_admin(queue_name, 'configure_queue', jsonb_build_object(
         'message_bytes_max', message_bytes_max, 'segment_bytes', segment_bytes, 'claims_bytes', claims_bytes,
-        'lanes', lanes, 'aging', aging, 'ttl', ttl, 'retention', retention));
+        'lanes', lanes, 'aging', aging, 'ttl', ttl, 'retention', retention,
+        'dedup_window', dedup_window, 'backlog_max', backlog_max));
 end
 $$;

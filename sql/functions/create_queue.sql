@@ -11,6 +11,10 @@
 --   aging              how much longer a message must have waited to go before one of the next higher priority
 --   ttl                what was sent longer ago is not delivered any more; 0 = delivered however old
 --   retention          how long what all groups have finished is kept at least, so that a group can seek back to it
+--   dedup_window       how long a dedup key counts, up to 10 years; null = this queue takes none, and needs two tables
+--                      less
+--   backlog_max        how many messages its slowest group may be behind by before producers are told to wait (WR020);
+--                      null or 0 = no limit
 -- Returns: nothing.
 -- Raises: WR002, WR005, WR006
 -- Locks: an advisory lock that makes one create_queue or drop_queue wait for another, until the transaction ends.
@@ -23,7 +27,9 @@ create or replace function weir.create_queue(
     priorities int default 1,
     aging interval default '1 minute',
     ttl interval default '0',
-    retention interval default '0')
+    retention interval default '0',
+    dedup_window interval default '5 minutes',
+    backlog_max bigint default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -41,6 +47,8 @@ begin
     q.aging := aging;
     q.ttl := ttl;
     q.retention := retention;
+    q.dedup_window := dedup_window;
+    q.backlog_max := nullif(backlog_max, 0);
     perform weir_internal.check_queue_settings(q);
     perform pg_advisory_xact_lock(weir_internal.lock_class(0), -1);
     if exists (select from weir_internal.queues where name = queue_name) then
@@ -48,11 +56,12 @@ begin
             using errcode = 'WR002', hint = 'Choose another name, or use the queue that is there.';
     end if;
     insert into weir_internal.queues
-        (no, name, lanes, priorities, message_bytes_max, segment_bytes, claims_bytes, aging, ttl, retention, birth)
+        (no, name, lanes, priorities, message_bytes_max, segment_bytes, claims_bytes, aging, ttl, retention, birth,
+         dedup_window, backlog_max)
     select coalesce((select min(s.no) from (select 1 as no union all select w.no + 1 from weir_internal.queues w) s
                      where not exists (select from weir_internal.queues w where w.no = s.no)), 1),
         q.name, q.lanes, q.priorities, q.message_bytes_max, q.segment_bytes, q.claims_bytes, q.aging, q.ttl,
-        q.retention, '{}'
+        q.retention, '{}', q.dedup_window, q.backlog_max
     returning * into q;
     perform weir_internal.create_queue_tables(q);
     update weir_internal.queues w set birth = weir_internal.birth_of(w.no) where w.no = q.no returning * into q;

@@ -6,8 +6,8 @@
 --
 -- Returns: how many steps it took; 0 = nothing to do now.
 -- Raises: none
--- Locks: each queue's administration lock, tried; table locks as in rotate_log, rotate_claims and trim_later, tried for
--- 20 ms.
+-- Locks: each queue's administration lock, tried; table locks as in rotate_log, rotate_claims, trim_later and
+-- rotate_dedup, tried for 20 ms.
 create or replace function weir.maintain()
 returns int
 language plpgsql security definer
@@ -24,7 +24,8 @@ begin
         continue when not exists (select from weir_internal.queues where no = q.no)
             or q.birth <> weir_internal.birth_of(q.no); -- came in a dump: not ours to touch before adopt
         v_steps := v_steps + weir_internal.rotate_log(q) + weir_internal.rotate_claims(q)
-            + weir_internal.advance_idle(q) + weir_internal.trim_later(q) + weir_internal.trim_parked(q);
+            + weir_internal.advance_idle(q) + weir_internal.trim_later(q) + weir_internal.trim_parked(q)
+            + weir_internal.rotate_dedup(q);
         perform weir_internal.take_sample(q);
         exit when clock_timestamp() > v_until;
     end loop;

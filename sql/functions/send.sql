@@ -1,4 +1,4 @@
--- weir.send(queue_name, payload, key, headers, delay, priority)
+-- weir.send(queue_name, payload, key, headers, delay, dedup_key, priority)
 -- Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back.
 --
 -- Parameters:
@@ -7,10 +7,12 @@
 --   key         messages of one key go to one lane, in order; at most 1,024 octets
 --   headers     a JSON object
 --   delay       not delivered before this has passed; at most 10 years
+--   dedup_key   of several messages with one key, sent within the queue's dedup window, only the first is sent; at most
+--               1,024 octets. See send_once
 --   priority    0 .. the queue's priorities - 1, 0 unless given; higher goes first. Not with a key; what was
 --               delayed goes before all others when it is due
--- Returns: the message's id.
--- Raises: WR001, WR006, WR007, WR008
+-- Returns: the message's id; a repeat's is the first one's.
+-- Raises: WR001, WR006, WR007, WR008, WR020; with a dedup_key also 40001 and 40P01, as send_once
 -- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
 create or replace function weir.send(
     queue_name text,
@@ -18,6 +20,7 @@ create or replace function weir.send(
     key text default null,
     headers jsonb default null,
     delay interval default null,
+    dedup_key text default null,
     priority int default null)
 returns bigint
 language plpgsql
@@ -25,6 +28,13 @@ as $$
 declare
     v_id bigint;
 begin
+    if dedup_key is not null then
+        execute 'select ids[1] from ' || weir_internal.queue_function('send_once', queue_name)
+            || '(array[$1], array[$2], case when $3 is not null then array[$3] end,
+                 case when $4 is not null then array[$4] end, $5, $6)'
+        into v_id using payload, dedup_key, key, headers, delay, priority;
+        return v_id;
+    end if;
     execute 'select ' || weir_internal.queue_function('send', queue_name) || '($1, $2, $3, $4, $5)'
     into v_id using payload, key, headers, delay, priority;
     return v_id;

@@ -1,4 +1,4 @@
--- weir.send_batch(queue_name, payloads, keys, headers, delay, priority)
+-- weir.send_batch(queue_name, payloads, keys, headers, delay, dedup_keys, priority)
 -- Sends many messages at once; several times faster than as many sends.
 --
 -- Parameters:
@@ -7,10 +7,11 @@
 --   keys        null, or one a message (null elements allowed)
 --   headers     null, or one a message (null elements allowed)
 --   delay       for all of them
+--   dedup_keys  null, or one a message (null elements allowed), as send_once takes them
 --   priority    0 .. the queue's priorities - 1, 0 unless given; higher goes first. Not with keys; what was
 --               delayed goes before all others when it is due
--- Returns: the ids, in the order of the payloads.
--- Raises: WR001, WR006, WR007, WR008
+-- Returns: the ids, in the order of the payloads; a repeat's is the first one's.
+-- Raises: WR001, WR006, WR007, WR008, WR020; with dedup_keys also 40001 and 40P01, as send_once
 -- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
 create or replace function weir.send_batch(
     queue_name text,
@@ -18,6 +19,7 @@ create or replace function weir.send_batch(
     keys text[] default null,
     headers jsonb[] default null,
     delay interval default null,
+    dedup_keys text[] default null,
     priority int default null)
 returns setof bigint
 language plpgsql
@@ -25,6 +27,13 @@ as $$
 declare
     v_ids bigint[];
 begin
+    if dedup_keys is not null then
+        execute 'select ids from ' || weir_internal.queue_function('send_once', queue_name)
+            || '($1, $2, $3, $4, $5, $6)'
+        into v_ids using payloads, dedup_keys, keys, headers, delay, priority;
+        return query select pg_catalog.unnest(v_ids);
+        return;
+    end if;
     execute 'select ' || weir_internal.queue_function('send_batch', queue_name) || '($1, $2, $3, $4, $5)'
     into v_ids using payloads, keys, headers, delay, priority;
     return query select pg_catalog.unnest(v_ids);

@@ -26,7 +26,7 @@ begin
     if v_bytes > p_bytes_max then
         raise exception 'a message for queue "%" has % octets, the limit is %', p_queue, v_bytes, p_bytes_max
             using errcode = 'WR008',
-            hint = 'Send a reference to data kept elsewhere, or create the queue with a larger message_bytes_max.';
+            hint = 'Send a reference to data kept elsewhere, or raise message_bytes_max with weir.configure_queue.';
     end if;
     if octet_length(p_key) > 1024 then
         raise exception 'a key for queue "%" has % octets, the limit is 1024', p_queue, octet_length(p_key)

@@ -27,7 +27,10 @@ begin
         ('claims_bytes', q.claims_bytes::text, '65536 or more', q.claims_bytes >= 65536),
         ('aging', q.aging::text, '0 to 10 years', q.aging between interval '0' and interval '10 years'),
         ('ttl', q.ttl::text, '0 (none) to 10 years', q.ttl between interval '0' and interval '10 years'),
-        ('retention', q.retention::text, '0 to 10 years', q.retention between interval '0' and interval '10 years')
+        ('retention', q.retention::text, '0 to 10 years', q.retention between interval '0' and interval '10 years'),
+        ('dedup_window', q.dedup_window::text, '1 millisecond to 10 years',
+            coalesce(q.dedup_window between interval '1 millisecond' and interval '10 years', true)),
+        ('backlog_max', q.backlog_max::text, '1 or more, or 0 (no limit)', coalesce(q.backlog_max >= 1, true))
     ) as t (setting, value, rule, fits)
     where t.fits is not true limit 1;
     if found then

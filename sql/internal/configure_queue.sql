@@ -4,7 +4,7 @@
 --
 -- Parameters:
 --   queue_name  the queue
---   p_settings  as weir.configure_queue takes them, by name; null or missing = as it is
+--   p_settings  as weir.configure_queue takes them, by name; null or missing = as it is; backlog_max 0 = none
 -- Returns: nothing.
 -- Raises: WR001, WR006, WR015
 -- Locks: the lock for the creation of queues and the queue's administration lock, until the transaction ends.
@@ -25,7 +25,7 @@ begin
     select * into s
     from jsonb_to_record(p_settings) as t (
         lanes int, message_bytes_max int, segment_bytes bigint, claims_bytes bigint, aging interval, ttl interval,
-        retention interval);
+        retention interval, dedup_window interval, backlog_max bigint);
     if s.lanes <> o.lanes / o.priorities then
         raise exception 'queue "%" has % lanes, and not %, for as long as it lives',
             o.name, o.lanes / o.priorities, s.lanes
@@ -39,13 +39,23 @@ begin
     q.aging := coalesce(s.aging, o.aging);
     q.ttl := coalesce(s.ttl, o.ttl);
     q.retention := coalesce(s.retention, o.retention);
+    q.dedup_window := coalesce(s.dedup_window, o.dedup_window);
+    q.backlog_max := nullif(coalesce(s.backlog_max, o.backlog_max), 0);
     perform weir_internal.check_queue_settings(q);
     update weir_internal.queues w
     set message_bytes_max = q.message_bytes_max, segment_bytes = q.segment_bytes, claims_bytes = q.claims_bytes,
-        aging = q.aging, ttl = q.ttl, retention = q.retention
+        aging = q.aging, ttl = q.ttl, retention = q.retention, dedup_window = q.dedup_window,
+        backlog_max = q.backlog_max
     where w.no = q.no;
     update weir_internal.groups set ttl = q.ttl where queue_no = q.no and ttl <> q.ttl;
-    if (q.message_bytes_max, q.aging) <> (o.message_bytes_max, o.aging) then
+    if o.dedup_window is null and q.dedup_window is not null then
+        perform weir_internal.start_dedup(q);
+    end if;
+    if q.backlog_max is distinct from o.backlog_max then
+        perform weir_internal.start_backlog(q);
+    end if;
+    if (q.message_bytes_max, q.aging, q.dedup_window, q.backlog_max) is distinct from
+        (o.message_bytes_max, o.aging, o.dedup_window, o.backlog_max) then
         perform weir_internal.generate_queue_functions(q);
     end if;
 end

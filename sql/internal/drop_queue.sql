@@ -33,6 +33,9 @@ begin
          drop table weir_internal.q%1$s_log_0, weir_internal.q%1$s_log_1, weir_internal.q%1$s_log_2,
              weir_internal.q%1$s_claims_0, weir_internal.q%1$s_claims_1, weir_internal.q%1$s_later,
              weir_internal.q%1$s_parked;
+         drop table if exists weir_internal.q%1$s_dedup_0, weir_internal.q%1$s_dedup_1;
+         drop sequence if exists weir_internal.q%1$s_dedup_ring, weir_internal.q%1$s_backlog_end,
+             weir_internal.q%1$s_backlog_depth, weir_internal.q%1$s_backlog_full;
          drop sequence weir_internal.q%1$s_ids, weir_internal.q%1$s_claim_ids, weir_internal.q%1$s_log_ring,
              weir_internal.q%1$s_claims_ring, weir_internal.q%1$s_later_clock, weir_internal.q%1$s_waiting', q.no);
     delete from weir_internal.queues where no = q.no;

@@ -3,7 +3,7 @@
 -- stand in braces are replaced; {lanes} are those of all priorities, {level_lanes} those of one; {restored} tells
 -- whether the queue came in a dump, by a comparison of constants that is planned away. The lines between `--{ N` and
 -- `--}` are repeated for {k} = 0 .. N - 1, with {if} standing for `if` the first time and `elsif` after that; N is
--- {prioritized}, 1 or 0, for what only a queue with priorities needs.
+-- also {prioritized} or {limited}, 1 or 0, for what only a queue with priorities or a backlog_max needs.
 --
 -- Parameters:
 --   p_body  the template
@@ -33,6 +33,8 @@ begin
     p_body := replace(p_body, '{priorities}', q.priorities::text);
     p_body := replace(p_body, '{level_lanes}', (q.lanes / q.priorities)::text);
     p_body := replace(p_body, '{aging}', q.aging::text);
+    p_body := replace(p_body, '{dedup_window}', coalesce(q.dedup_window::text, ''));
+    p_body := replace(p_body, '{limited}', (q.backlog_max is not null)::int::text);
     p_body := replace(p_body, '{prioritized}', (q.priorities > 1)::int::text);
     loop
         v_open := strpos(p_body, '--{ ');

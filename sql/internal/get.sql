@@ -53,8 +53,9 @@ begin
     end if;
     o.id := id;
     o.states := '{}';
-    for g in select * from weir_internal.groups w where w.queue_no = q.no and w.since <= o.enqueued_at order by w.name
-    loop
+    for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.name loop
+        g := weir_internal.apply_ttl(g);
+        continue when o.enqueued_at < g.since; -- not for it
         v_state := weir_internal.state_of(q, g, id, v_records, v_tables);
         o.states := o.states || jsonb_build_object(g.name, v_state);
     end loop;

@@ -14,8 +14,8 @@ set search_path = pg_catalog, pg_temp
 as $$
     values
     ('produce',
-        array['send', 'send_batch'],
-        array['weir.send', 'weir.send_batch', 'weir.publish', 'weir.route', 'weir.version',
+        array['send', 'send_batch', 'send_once'],
+        array['weir.send', 'weir.send_batch', 'weir.send_once', 'weir.publish', 'weir.route', 'weir.version',
             'weir_internal.queue_function']),
     ('consume',
         array['receive', 'ack', 'nack', 'reject', 'extend', 'release', 'receive_many', 'ack_many', 'extend_many',

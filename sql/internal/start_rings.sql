@@ -19,6 +19,12 @@ begin
     perform setval(format('weir_internal.q%s_claims_ring', q.no), 0);
     perform setval(format('weir_internal.q%s_later_clock', q.no), v_later::int);
     perform setval(format('weir_internal.q%s_waiting', q.no), 0);
+    if q.dedup_window is not null then
+        perform weir_internal.start_dedup(q);
+    end if;
+    if q.backlog_max is not null then
+        perform weir_internal.start_backlog(q);
+    end if;
     delete from weir_internal.segments where queue_no = q.no;
     insert into weir_internal.segments (queue_no, no, opened_by)
     values (q.no, 0, pg_current_xact_id()), (q.no, 1, pg_current_xact_id());

@@ -2,21 +2,22 @@
 -- Template of weir_internal.<q>_delay: keeps a message in `later` until it is due. Every group claims it from there.
 --
 -- Parameters:
+--   p_id       the message's id
 --   p_payload  jsonb, not null
 --   p_key      null or the key
 --   p_headers  a jsonb object or null
 --   p_delay    positive
--- Returns: the message's id.
+-- Returns: the id.
 -- Raises: WR006
 -- Locks: ROW EXCLUSIVE on `later`, until the transaction ends.
 insert into weir_internal.templates (name, body) values ('delay', $template$
-create or replace function weir_internal.{q}_delay(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval)
+create or replace function weir_internal.{q}_delay(
+    p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval)
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $body$
 declare
-    v_id bigint := nextval('weir_internal.{q}_ids');
     v_due timestamptz;
     v_ttl interval;
 begin
@@ -27,8 +28,8 @@ begin
     end if;
     v_due := weir_internal.due_at({no}, 'weir_internal.{q}_later_clock', p_delay);
     insert into weir_internal.{q}_later (txid, due_at, id, attempts, key, payload, headers, enqueued_at)
-    values (pg_current_xact_id(), v_due, v_id, 0, p_key, p_payload, p_headers, weir_internal.clock());
-    return v_id;
+    values (pg_current_xact_id(), v_due, p_id, 0, p_key, p_payload, p_headers, weir_internal.clock());
+    return p_id;
 end
 $body$
 $template$) on conflict (name) do update set body = excluded.body;

@@ -11,7 +11,7 @@
 --   p_delay     null or 0 = at once
 --   p_priority  null = 0
 -- Returns: the message's id.
--- Raises: WR006, WR007, WR008
+-- Raises: WR006, WR007, WR008, WR020
 -- Locks: ROW EXCLUSIVE on the open segment (or on `later`), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('send', $template$
 create or replace function weir_internal."send:{name}"(
@@ -35,10 +35,15 @@ begin
     if p_priority is not null then
         perform weir_internal.check_priority('{name}', {priorities}, p_priority, p_key is not null);
     end if;
-    if p_delay <> interval '0' then
-        return weir_internal.{q}_delay(p_payload, p_key, p_headers, p_delay);
-    end if;
     v_id := nextval('weir_internal.{q}_ids');
+    --{ {limited}
+    if v_id > pg_sequence_last_value('weir_internal.{q}_backlog_end') then
+        perform weir_internal.admit({no}, 1);
+    end if;
+    --}
+    if p_delay <> interval '0' then
+        return weir_internal.{q}_delay(v_id, p_payload, p_key, p_headers, p_delay);
+    end if;
     if p_key is null then
         v_lane := coalesce(p_priority, 0) * {level_lanes} + floor(random() * {level_lanes});
     else

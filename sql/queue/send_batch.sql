@@ -9,7 +9,7 @@
 --   p_delay     null or 0 = at once
 --   p_priority  of all of them; null = 0
 -- Returns: the ids, in the order of the payloads, rising.
--- Raises: WR006, WR007, WR008
+-- Raises: WR006, WR007, WR008, WR020
 -- Locks: ROW EXCLUSIVE on the open segment (or on `later`), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('send_batch', $template$
 create or replace function weir_internal."send_batch:{name}"(
@@ -34,12 +34,17 @@ begin
     if p_priority is not null then
         perform weir_internal.check_priority('{name}', {priorities}, p_priority, p_keys is not null);
     end if;
+    v_ids := array(select nextval('weir_internal.{q}_ids') from generate_series(1, v_count));
+    --{ {limited}
+    if v_ids[v_count] > pg_sequence_last_value('weir_internal.{q}_backlog_end') then
+        perform weir_internal.admit({no}, v_count);
+    end if;
+    --}
     if p_delay <> interval '0' then
         return array(
-            select weir_internal.{q}_delay(u.payload, u.key, u.headers, p_delay)
-            from unnest(p_payloads, p_keys, p_headers) as u (payload, key, headers));
+            select weir_internal.{q}_delay(u.id, u.payload, u.key, u.headers, p_delay)
+            from unnest(v_ids, p_payloads, p_keys, p_headers) as u (id, payload, key, headers));
     end if;
-    v_ids := array(select nextval('weir_internal.{q}_ids') from generate_series(1, v_count));
     if p_keys is not null or v_count not between 1 and 1000 or pg_column_size(p_payloads) > 65536
         or v_ids[v_count] - v_ids[1] >= v_count then -- another sender took ids in between
         perform weir_internal.{q}_append_batch(v_ids, p_payloads, p_keys, p_headers, coalesce(p_priority, 0));

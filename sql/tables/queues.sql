@@ -16,5 +16,7 @@ create table if not exists weir_internal.queues (
     ttl               interval not null default '0',    -- what was sent longer ago is not delivered; 0: no matter when
     retention         interval not null default '0',    -- what all groups have finished is kept so long, for seek
     birth             oid[] not null,                   -- weir_internal.birth_of(no) as it was where the queue was made
+    dedup_window      interval default '5 minutes',     -- how long a dedup key counts; null: the queue has none
+    backlog_max       bigint,                           -- messages its slowest group may be behind by; null: no limit
     constraint queue_no_range check (no between 1 and 65535)
 );

@@ -21,6 +21,9 @@ begin
     update weir_internal.queues set birth = array[ -- as weir_internal.birth_of says
         to_regclass(format('weir_internal.q%s_log_0', no))::oid, to_regclass(format('weir_internal.q%s_ids', no))::oid];
     alter table weir_internal.queues alter column birth set not null;
+    alter table weir_internal.queues
+        add column dedup_window interval default '5 minutes',
+        add column backlog_max bigint;
     alter table weir_internal.groups add column ttl interval not null default '0';
     alter table weir_internal.segments add column sealed_at timestamptz;
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;
@@ -31,6 +34,15 @@ begin
         execute format(
             'create or replace view weir_internal.q%1$s_claims_2 as
              select * from weir_internal.q%1$s_claims_0 union all select * from weir_internal.q%1$s_claims_1', v_queue);
+        for k in 0 .. 1 loop
+            execute format(
+                'create table weir_internal.q%s_dedup_%s (
+                     key uuid primary key, id bigint not null, at timestamptz not null
+                 ) with (autovacuum_enabled = false)', v_queue, k);
+        end loop;
+        execute format('create sequence weir_internal.q%s_dedup_ring minvalue 0', v_queue);
+        perform setval(format('weir_internal.q%s_dedup_ring', v_queue),
+            (extract(epoch from clock_timestamp()) * 1000000)::bigint * 6 + 1);
     end loop;
 
     -- public types

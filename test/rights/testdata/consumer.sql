@@ -18,6 +18,7 @@ select weir.reject('mine', {claim}, array[{first} + 1]::bigint[]); -- ok
 select weir.ack('mine', {claim}); -- ok
 select weir.send('mine', '1'); -- fail 42501
 select weir.send_batch('mine', array['1']::jsonb[]); -- fail 42501
+select weir.send_once('mine', array['1']::jsonb[], array['a']); -- fail 42501
 select weir.publish('news', '1'); -- fail 42501
 select weir.route('news'); -- fail 42501
 select weir.receive('other'); -- fail 42501

@@ -1,6 +1,13 @@
 -- A role that may produce to the queue "mine".
 select weir.send('mine', '1', 'key', '{"a": 1}', '1 second'); -- ok
 select weir.send_batch('mine', array['1', '2']::jsonb[]); -- ok
+select weir.send('mine', '1', dedup_key => 'a'); -- ok
+select weir.send_once('mine', array['1', '2']::jsonb[], array['a', 'b']); -- ok
+select weir.send_once('other', array['1']::jsonb[], array['a']); -- fail 42501
+select weir_internal."send_once:other"(array['1']::jsonb[], array['a'], null, null, null, null); -- fail 42501
+select weir_internal.q1_remember(array[gen_random_uuid()], array[1]); -- fail 42501
+select * from weir_internal.q1_dedup_0; -- fail 42501
+select weir_internal.admit(1, 1); -- fail 42501
 select weir.version(); -- ok
 select weir.route('news'); -- ok
 select weir.publish('news', '1'); -- ok
