@@ -231,6 +231,7 @@ func TestTheSecondOfTwoSendersWaitsForTheFirst(t *testing.T) {
 		for _, turned := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,turned=%v", end, turned), func(t *testing.T) {
 				each(t, "", func(b bench) {
+					b.turnAny(2)
 					first := b.db.Conn(b)
 					b.exec(first, "begin")
 					id := b.send(first, "k")
@@ -247,7 +248,7 @@ func TestTheSecondOfTwoSendersWaitsForTheFirst(t *testing.T) {
 					if got := second(); (got == id) != (end == "commit") {
 						b.Errorf("the first sent %d, the second %d", id, got)
 					}
-					b.wantDelivered(2)
+					b.wantDelivered(3) // and the one that turned the ring
 				})
 			})
 		}
@@ -353,7 +354,7 @@ func TestKeysGoAfterTheWindowAndIdleCostsNothing(t *testing.T) {
 
 func TestATransactionThatMaintainsTwiceHoldsUpNoSender(t *testing.T) {
 	each(t, "", func(b bench) {
-		b.send(b.db.Pool(b), "a")
+		b.turnAny(2)
 		b.turnTo(0)
 		b.turnTo(1)
 		b.clock.Advance(b, time.Hour)
@@ -442,6 +443,7 @@ func TestAKeyIsFoundByItsIndexHoweverManyThereAre(t *testing.T) {
 		for range 8 { // so that the plans are generic, and made when there was nothing
 			b.send(conn, "first")
 		}
+		b.turnAny(2)
 		b.db.Exec(b, fill, queue, "a")
 		b.turnTo(0)
 		b.db.Exec(b, fill, queue, "b")
