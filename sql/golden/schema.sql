@@ -3,6 +3,7 @@
 -- schema weir_internal {owner=UC/owner}
 -- sequence weir_internal.q1_claim_ids of - with -
 -- sequence weir_internal.q1_claims_ring of - with -
+-- sequence weir_internal.q1_dedup_ring of - with -
 -- sequence weir_internal.q1_ids of - with -
 -- sequence weir_internal.q1_later_clock of - with -
 -- sequence weir_internal.q1_log_ring of - with -
@@ -13,6 +14,8 @@
 -- table weir_internal.installation of - with -
 -- table weir_internal.q1_claims_0 of weir_internal.claim with {autovacuum_enabled=false}
 -- table weir_internal.q1_claims_1 of weir_internal.claim with {autovacuum_enabled=false}
+-- table weir_internal.q1_dedup_0 of - with {autovacuum_enabled=false}
+-- table weir_internal.q1_dedup_1 of - with {autovacuum_enabled=false}
 -- table weir_internal.q1_later of weir_internal.later_row with -
 -- table weir_internal.q1_log_0 of weir_internal.log_record with {autovacuum_enabled=false,toast_tuple_target=8160}
 -- table weir_internal.q1_log_1 of weir_internal.log_record with {autovacuum_enabled=false,toast_tuple_target=8160}
@@ -264,6 +267,12 @@
 -- column weir_internal.q1_claims_2.total no. 23 bigint p 
 -- column weir_internal.q1_claims_2.txid no. 10 xid8 p 
 -- column weir_internal.q1_claims_2.what no. 2 smallint p 
+-- column weir_internal.q1_dedup_0.at no. 3 timestamp with time zone p not null 
+-- column weir_internal.q1_dedup_0.id no. 2 bigint p not null 
+-- column weir_internal.q1_dedup_0.key no. 1 uuid p not null 
+-- column weir_internal.q1_dedup_1.at no. 3 timestamp with time zone p not null 
+-- column weir_internal.q1_dedup_1.id no. 2 bigint p not null 
+-- column weir_internal.q1_dedup_1.key no. 1 uuid p not null 
 -- column weir_internal.q1_later.attempts no. 5 smallint p 
 -- column weir_internal.q1_later.due_at no. 2 timestamp with time zone p not null 
 -- column weir_internal.q1_later.enqueued_at no. 9 timestamp with time zone p 
@@ -323,9 +332,11 @@
 -- column weir_internal.q1_parked.no no. 3 bigint p not null 
 -- column weir_internal.q1_parked.payload no. 8 jsonb x not null 
 -- column weir_internal.queues.aging no. 11 interval p not null default '00:01:00'::interval
+-- column weir_internal.queues.backlog_max no. 16 bigint p 
 -- column weir_internal.queues.birth no. 14 oid[] x not null 
 -- column weir_internal.queues.claims_bytes no. 6 bigint p not null default 16777216
 -- column weir_internal.queues.created_at no. 8 timestamp with time zone p not null default now()
+-- column weir_internal.queues.dedup_window no. 15 interval p default '00:05:00'::interval
 -- column weir_internal.queues.group_ids no. 7 integer p not null default 0
 -- column weir_internal.queues.lanes no. 3 integer p not null 
 -- column weir_internal.queues.message_bytes_max no. 4 integer p not null default 1048576
@@ -366,6 +377,8 @@
 -- CREATE UNIQUE INDEX groups_pkey ON weir_internal.groups USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX groups_queue_no_name_key ON weir_internal.groups USING btree (queue_no, name)
 -- CREATE UNIQUE INDEX installation_pkey ON weir_internal.installation USING btree (only_row)
+-- CREATE UNIQUE INDEX q1_dedup_0_pkey ON weir_internal.q1_dedup_0 USING btree (key)
+-- CREATE UNIQUE INDEX q1_dedup_1_pkey ON weir_internal.q1_dedup_1 USING btree (key)
 -- CREATE UNIQUE INDEX queues_name_key ON weir_internal.queues USING btree (name)
 -- CREATE UNIQUE INDEX queues_pkey ON weir_internal.queues USING btree (no)
 -- CREATE UNIQUE INDEX samples_pkey ON weir_internal.samples USING btree (queue_no, no)
@@ -380,6 +393,8 @@
 -- constraint on weir_internal.groups UNIQUE (queue_no, name)
 -- constraint on weir_internal.installation CHECK (only_row)
 -- constraint on weir_internal.installation PRIMARY KEY (only_row)
+-- constraint on weir_internal.q1_dedup_0 PRIMARY KEY (key)
+-- constraint on weir_internal.q1_dedup_1 PRIMARY KEY (key)
 -- constraint on weir_internal.queues CHECK (((no >= 1) AND (no <= 65535)))
 -- constraint on weir_internal.queues PRIMARY KEY (no)
 -- constraint on weir_internal.queues UNIQUE (name)
@@ -393,9 +408,9 @@
 -- function weir.adopt(queue_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -431,8 +446,9 @@
 -- function weir.revoke_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.route(topic text) returns SETOF text s definer {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir.seek(queue_name text, group_name text, "position" text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
--- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
+-- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
+-- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
+-- function weir.send_once(queue_name text, payloads jsonb[], dedup_keys text[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
 -- function weir.stats(queue_name text DEFAULT NULL::text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unbind(pattern text, queue_name text) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.version() returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -441,6 +457,7 @@
 -- function weir_internal.add_due(r weir_internal.log_record, l weir_internal.later_row, p_group integer) returns weir_internal.log_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.admin:orders(p_verb text, p_args jsonb) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.administer(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.admit(p_queue integer, p_count integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.adopt_claims(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_internal.adopt_cursors(q weir_internal.queues, g weir_internal.groups, p_positions bigint[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.adopt_lanes(q weir_internal.queues, g weir_internal.groups) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -451,11 +468,13 @@
 -- function weir_internal.advance_idle(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.apply_ttl(g weir_internal.groups) returns weir_internal.groups v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ask_admin(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.backlog(q weir_internal.queues) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backoff(g weir_internal.groups, p_attempts integer) returns interval v - {owner=X/owner}
 -- function weir_internal.birth_of(p_queue integer) returns oid[] s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.bury(p_queue integer, p_group smallint, p_messages weir_internal.later_row[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.change_right(p_queue text, p_role text, p_right text, p_grant boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.check_dedup_keys(p_queue text, p_window text, p_count integer, p_dedup_keys text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_group_settings(g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_isolation(p_verb text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_many(p_verb text, p_claims bigint[], p_count integer, p_requests integer[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -481,6 +500,7 @@
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters:orders(p_group text, p_max integer, p_after bigint) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.describe:orders() returns SETOF weir_internal.queues s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.digest_of(p_key text) returns uuid i - {owner=X/owner}
 -- function weir_internal.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.divert(p_queue integer, g weir_internal.groups, p_lane integer, p_lines text[], o weir.message_record) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drained_segments(q weir_internal.queues) returns SETOF bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -539,12 +559,13 @@
 -- function weir_internal.purge_group(q weir_internal.queues, g weir_internal.groups) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_append(r weir_internal.log_record) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_append_batch(p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_priority integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_await(p_keys uuid[], p_table integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_checkpoint(c weir_internal.claim) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim(c weir_internal.claim, g weir_internal.groups, p_lane integer, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_due(g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_record(c weir_internal.claim, r weir_internal.log_record, p_lease interval) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_delay(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_delay(p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_fresh(p_slot smallint, p_now timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_has_new(c weir_internal.claim, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -556,6 +577,7 @@
 -- function weir_internal.q1_probe(g weir_internal.groups, p_first integer, p_now timestamp with time zone) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_put(c weir_internal.claim) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_reach(p_now timestamp with time zone) returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_remember(p_keys uuid[], p_ids bigint[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_internal.q1_skip_due(g weir_internal.groups) returns boolean v {"search_path=pg_catalog, pg_temp",enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_unfinished(p_slot smallint, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -575,17 +597,21 @@
 -- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_claims(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.rotate_dedup(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_log(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotation_blocker(q weir_internal.queues, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.sample_rows(p_table text, p_condition text, g weir_internal.groups, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.seek(queue_name text, group_name text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.send_once:orders(p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slot_claimed(q weir_internal.queues, c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.start_backlog(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
+-- function weir_internal.start_dedup(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_rings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -295,7 +295,7 @@ func TestDedupKeysAndTheLimitHoldAfterADump(t *testing.T) {
 		first := pgtest.QueryVal[int64](t, from, send)
 		// pg_dump may read the ring later than the tables: here it says already that no key in table 0 counts
 		from.Exec(t, "select setval('weir_internal.q1_dedup_ring', last_value + 1 + 3) from weir_internal.q1_dedup_ring")
-		to := moved(t, from, false)
+		to := moved(t, from, true)
 		adopt(t, to, 1)
 		if again := pgtest.QueryVal[int64](t, to, send); again != first {
 			t.Errorf("id %d, the first was %d", again, first)
