@@ -141,7 +141,7 @@ PYTHON ?= python3
 VENV := build/python
 
 .PHONY: sdk-python
-sdk-python: build $(VENV)/ready ## the Python SDK: format, lint, types, tests, over SQL and HTTP
+sdk-python: build pgbouncer $(VENV)/ready ## the Python SDK: format, lint, types, tests, over SQL and HTTP
 	$(VENV)/bin/python sdk/python/unasync.py --check
 	$(VENV)/bin/ruff format --check sdk/python
 	$(VENV)/bin/ruff check sdk/python

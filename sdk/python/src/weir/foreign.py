@@ -22,6 +22,8 @@ async def async_connection(tx: Any) -> psycopg.AsyncConnection[Any]:
     if isinstance(tx, psycopg.AsyncCursor):
         return tx.connection
     if hasattr(tx, "get_raw_connection"):  # sqlalchemy.ext.asyncio.AsyncConnection
+        if not tx.in_transaction():
+            await tx.begin()  # else its commit would pass over what it has not seen
         raw = await tx.get_raw_connection()
         return await async_connection(raw.driver_connection)
     if hasattr(tx, "sync_session"):  # sqlalchemy.ext.asyncio.AsyncSession
@@ -41,6 +43,8 @@ def sync_connection(tx: Any) -> Any:
     inner = getattr(tx, "connection", None)
     if callable(inner):  # sqlalchemy.orm.Session
         return sync_connection(inner())
+    if hasattr(tx, "in_transaction") and not tx.in_transaction():  # sqlalchemy.Connection
+        tx.begin()  # else its commit would pass over what it has not seen
     if inner is not None:  # a cursor, or sqlalchemy.Connection
         return sync_connection(inner)
     if hasattr(tx, "cursor"):

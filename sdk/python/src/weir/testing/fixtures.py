@@ -1,6 +1,7 @@
 """Fixtures of pytest: ``weir_dsn``, ``weir_client`` and ``weir_queue``.
 
-They use the server that ``$WEIR_TEST_DSN`` names, and make a database of their own there. pytest loads this file in
+They use the database that ``$WEIR_TEST_DSN`` names, which has the engine: ``weir up`` makes one, ``weir dsn`` names it.
+For a database of the tests' own, define a fixture ``weir_dsn`` that yields from ``weir.testing.database``. pytest loads this file in
 every run where the package is installed, so it imports nothing large.
 """
 
@@ -18,20 +19,17 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def weir_dsn() -> Iterator[str]:
-    """The DSN of a throw-away database with the engine."""
-    from weir.testing import database
-
-    server = os.environ.get("WEIR_TEST_DSN")
-    if not server:
-        pytest.fail("WEIR_TEST_DSN names no PostgreSQL server for the tests; `weir up` starts one, `weir dsn` names it")
-    with database(server) as dsn:
-        yield dsn
+def weir_dsn() -> str:
+    """The DSN of a database with the engine."""
+    dsn = os.environ.get("WEIR_TEST_DSN")
+    if not dsn:
+        pytest.fail("WEIR_TEST_DSN names no database for the tests; `weir up` starts one, `weir dsn` names it")
+    return dsn
 
 
 @pytest.fixture
 def weir_client(weir_dsn: str) -> Iterator[Client]:
-    """A client of the throw-away database."""
+    """A client of that database."""
     from weir import connect
 
     with connect(weir_dsn) as client:
