@@ -62,6 +62,9 @@ MESSAGE_NOT_FOUND = "WR018"
 RESTORED_FROM_DUMP = "WR019"
 """The queue came into this database by pg_dump and restore, so what it knows of transactions is of another cluster. Any call on it fails with this until it is adopted."""
 
+QUEUE_FULL = "WR020"
+"""The queue's slowest group is as far behind as the queue's limit allows; nothing was sent."""
+
 UPGRADE_BLOCKED = "WR021"
 """An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed."""
 
@@ -97,6 +100,7 @@ CODES = {
     DEAD_LETTER_NOT_FOUND: CodeInfo("dead_letter_not_found", 404, False),
     MESSAGE_NOT_FOUND: CodeInfo("message_not_found", 404, False),
     RESTORED_FROM_DUMP: CodeInfo("restored_from_dump", 503, True),
+    QUEUE_FULL: CodeInfo("queue_full", 429, True),
     UPGRADE_BLOCKED: CodeInfo("upgrade_blocked", 503, True),
     ALREADY_FINISHED: CodeInfo("already_finished", 409, False),
 }
