@@ -1,8 +1,9 @@
 """Fixtures of pytest: ``weir_dsn``, ``weir_client`` and ``weir_queue``.
 
 They use the database that ``$WEIR_TEST_DSN`` names, which has the engine: ``weir up`` makes one, ``weir dsn`` names it.
-For a database of the tests' own, define a fixture ``weir_dsn`` that yields from ``weir.testing.database``. pytest loads this file in
-every run where the package is installed, so it imports nothing large.
+For a database of the tests' own, define a fixture ``weir_dsn`` that yields from ``weir.testing.database``.
+
+pytest loads this file in every run where the package is installed, so it imports nothing large.
 """
 
 from __future__ import annotations
