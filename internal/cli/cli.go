@@ -79,7 +79,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.up(), a.serve(), a.dsnCommand(), a.install(), a.status(), a.version(), exitCodesTopic(),
 		a.queue(), a.group(), a.grant(), a.revoke(), a.topic(),
-		a.send(), a.publish(), a.receive(), a.ack(), a.nack(), a.reject(), a.extend(), a.peek(), a.tail(), a.dead(),
+		a.send(), a.publish(), a.receive(), a.ack(), a.nack(), a.reject(), a.extend(), a.get(), a.peek(), a.tail(), a.dead(),
 		a.bench(),
 	)
 	plainUsage(root)

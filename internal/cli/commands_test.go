@@ -58,7 +58,7 @@ func TestQueuesAndGroupsAreMadeShownAndDropped(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
 	for _, step := range []struct{ args, want string }{
-		{"queue list", "q      1"},
+		{"queue list", "q      1      1           1m0s"},
 		{"queue show q", "default"},
 		{"group create q g --max-attempts 3 --backoff-min 10ms --start end", "group g of queue q is there"},
 		{"group list q", "default"},
@@ -83,8 +83,11 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 	s.ok("1\n2\n3\n", "send", "q")
 	s.ok("", "group", "create", "q", "g", "--ordered", "--patience", "3s")
 	for _, step := range []struct{ args, want string }{
-		{"queue configure q --message-bytes-max 2000 --segment-bytes 70000", "queue q is configured"},
-		{"queue list -o json", `"message_bytes_max":2000,"segment_bytes":70000,"claims_bytes":16777216,"paused":false`},
+		{"queue configure q --message-bytes-max 2000 --retention 1h --ttl 48h --aging 5s", "queue q is configured"},
+		{"queue list -o json", `"aging_ms":5000,"ttl_ms":172800000,"retention_ms":3600000,"paused":false`},
+		{"queue list -o json", `"message_bytes_max":2000,"segment_bytes":67108864,"claims_bytes":16777216`},
+		{"queue create levels --priorities 2", "queue levels is there"},
+		{"send levels 1 --priority 1", "1"},
 		{"group configure q g --max-attempts 2 --backoff-max 1m", "group g of queue q is configured"},
 		{"group show q g -o json", `"max_attempts":2,"backoff_min_ms":1000,"backoff_max_ms":60000,"patience_ms":3000`},
 		{"queue pause q", "queue q is paused"},
@@ -94,6 +97,10 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 		{"group pause q g", "group g of queue q is paused"},
 		{"group show q g -o json", `"paused":true`},
 		{"group resume q g", "group g of queue q is no longer paused"},
+		{"receive q", `"payload":1`},
+		{"get q 1", "group default  claimed\ngroup g        waiting"},
+		{"get q 1 -o json", `"states":{"default":"claimed","g":"waiting"}`},
+		{"group seek q default start", "group default of queue q is at start"},
 		{"receive q", `"payload":1`},
 		{"group purge q g", "purged 3 messages"},
 		{"queue purge q", "purged 3 messages"},
@@ -174,6 +181,16 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"queue rename q Not/Good", 2, "WR005"},
 		{"queue rename none other", 3, "WR001"},
 		{"tail none", 3, "WR001"},
+		{"get q 77", 3, "WR018"},
+		{"get q one", 2, "not a message id"},
+		{"get none 1", 3, "WR001"},
+		{"group seek q default yesterweek", 2, "WR006"},
+		{"group seek q default 77", 3, "WR018"},
+		{"group seek q none end", 3, "WR003"},
+		{"send q 1 --priority 1", 2, "WR006"},
+		{"send q 1 --delay -1s", 2, "WR006"},
+		{"queue create levels --lanes 256 --priorities 2", 2, "WR006"},
+		{"queue configure q --ttl -1s", 2, "WR006"},
 		{"tail q --max -1", 2, "at least 1"},
 		{"tail q --start yesterweek", 2, "WR006"},
 		{"group resume q none", 3, "WR003"},

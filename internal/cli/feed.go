@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"sync"
 	"time"
 
@@ -26,7 +25,7 @@ const (
 type line struct {
 	number  int
 	message engine.Outgoing
-	delay   *time.Duration
+	options engine.SendOptions
 }
 
 // feed hands lines from the goroutine that reads to the one that sends. It holds a bounded part of the input, and
@@ -131,15 +130,16 @@ func (f *feed) read(input io.Reader, opt sendOptions) {
 
 // envelope is a line of `weir send --envelope`.
 type envelope struct {
-	Payload json.RawMessage `json:"payload"`
-	Key     *string         `json:"key"`
-	Headers json.RawMessage `json:"headers"`
-	DelayMS *int64          `json:"delay_ms"`
+	Payload  json.RawMessage `json:"payload"`
+	Key      *string         `json:"key"`
+	Headers  json.RawMessage `json:"headers"`
+	DelayMS  *engine.Millis  `json:"delay_ms"`
+	Priority *int            `json:"priority"`
 }
 
 // parseLine makes a message of a line.
 func parseLine(raw []byte, opt sendOptions) (line, error) {
-	l := line{message: engine.Outgoing{Key: opt.key, Headers: opt.headers}, delay: opt.delay}
+	l := line{message: engine.Outgoing{Key: opt.key, Headers: opt.headers}, options: opt.options}
 	if !opt.envelope {
 		payload, err := payloadOf(raw, opt.text)
 		l.message.Payload = payload
@@ -166,24 +166,23 @@ func parseLine(raw []byte, opt sendOptions) (line, error) {
 		l.message.Headers = e.Headers
 	}
 	if e.DelayMS != nil {
-		if *e.DelayMS > math.MaxInt64/int64(time.Millisecond) || *e.DelayMS < 0 {
-			return l, usagef("delay_ms %d is out of range", *e.DelayMS)
-		}
-		delay := time.Duration(*e.DelayMS) * time.Millisecond
-		l.delay = &delay
+		l.options.Delay = time.Duration(*e.DelayMS)
+	}
+	if e.Priority != nil {
+		l.options.Priority = *e.Priority
 	}
 	return l, nil
 }
 
-const envelopeHint = `With --envelope a line is {"payload": ..., "key": "...", "headers": {...}, "delay_ms": 0}; ` +
-	`only payload is needed.`
+const envelopeHint = `With --envelope a line is {"payload": ..., "key": "...", "headers": {...}, ` +
+	`"delay_ms": 0, "priority": 0}; only payload is needed.`
 
-// chunks cuts lines into what one call of send_batch takes: neighbours with the same delay.
+// chunks cuts lines into what one call of send_batch takes: neighbours with the same options.
 func chunks(lines []line) iter.Seq[[]line] {
 	return func(yield func([]line) bool) {
 		start := 0
 		for i := 1; start < len(lines) && i <= len(lines); i++ {
-			if i < len(lines) && sameDelay(lines[i].delay, lines[start].delay) {
+			if i < len(lines) && lines[i].options == lines[start].options {
 				continue
 			}
 			if !yield(lines[start:i]) {
@@ -192,8 +191,4 @@ func chunks(lines []line) iter.Seq[[]line] {
 			start = i
 		}
 	}
-}
-
-func sameDelay(a, b *time.Duration) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }

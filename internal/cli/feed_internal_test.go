@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirmq/weir/internal/engine"
 )
 
 func TestALineReachesTheSenderBeforeTheNextOneIsWritten(t *testing.T) {
@@ -71,19 +73,20 @@ func TestABadLineEndsTheFeedWithItsNumberAfterWhatStandsBefore(t *testing.T) {
 
 func TestAnEnvelopeWinsOverTheFlags(t *testing.T) {
 	t.Parallel()
-	key, delay := "flag", time.Hour
-	opt := sendOptions{messageOptions: messageOptions{key: &key, delay: &delay}, envelope: true}
+	key, flags := "flag", engine.SendOptions{Delay: time.Hour, Priority: 1}
+	opt := sendOptions{messageOptions: messageOptions{key: &key, options: flags}, envelope: true}
 	plain, err := parseLine([]byte(`{"payload":1}`), opt)
-	if err != nil || *plain.message.Key != "flag" || *plain.delay != time.Hour {
+	if err != nil || *plain.message.Key != "flag" || plain.options != flags {
 		t.Errorf("without fields: %+v, %v", plain, err)
 	}
-	full, err := parseLine([]byte(`{"payload":1.0,"key":"own","headers":{"a":1},"delay_ms":5}`), opt)
-	if err != nil || *full.message.Key != "own" || *full.delay != 5*time.Millisecond ||
+	full, err := parseLine([]byte(`{"payload":1.0,"key":"own","headers":{"a":1},"delay_ms":5,"priority":2}`), opt)
+	own := engine.SendOptions{Delay: 5 * time.Millisecond, Priority: 2}
+	if err != nil || *full.message.Key != "own" || full.options != own ||
 		string(full.message.Headers) != `{"a":1}` || string(full.message.Payload) != "1.0" {
 		t.Errorf("with fields: %+v, %v", full, err)
 	}
 	for _, wrong := range []string{
-		`1`, `{}`, `[]`, `{"payload":1,"x":2}`, `{"payload":1} 2`, `{"payload":1,"delay_ms":-1}`,
+		`1`, `{}`, `[]`, `{"payload":1,"x":2}`, `{"payload":1} 2`, `{"payload":1,"delay_ms":"soon"}`,
 	} {
 		if _, err := parseLine([]byte(wrong), opt); err == nil {
 			t.Errorf("%s: no error", wrong)
@@ -91,10 +94,10 @@ func TestAnEnvelopeWinsOverTheFlags(t *testing.T) {
 	}
 }
 
-func TestLinesAreCutWhereTheDelayChanges(t *testing.T) {
+func TestLinesAreCutWhereTheOptionsChange(t *testing.T) {
 	t.Parallel()
-	short, alsoShort, long := time.Second, time.Second, time.Minute
-	lines := []line{{delay: nil}, {delay: nil}, {delay: &short}, {delay: &alsoShort}, {delay: &long}, {delay: nil}}
+	now, later, high := engine.SendOptions{}, engine.SendOptions{Delay: time.Second}, engine.SendOptions{Priority: 1}
+	lines := []line{{options: now}, {options: now}, {options: later}, {options: later}, {options: high}, {options: now}}
 	var sizes []int
 	for chunk := range chunks(lines) {
 		sizes = append(sizes, len(chunk))

@@ -13,8 +13,8 @@ import (
 
 // group is the parent of the commands on groups.
 func (a *app) group() *cobra.Command {
-	return parent("group", "Create, configure, list, show, pause, purge and drop consumer groups",
-		a.groupCreate(), a.groupConfigure(), a.groupList(), a.groupShow(),
+	return parent("group", "Create, configure, list, show, seek, pause, purge and drop consumer groups",
+		a.groupCreate(), a.groupConfigure(), a.groupList(), a.groupShow(), a.groupSeek(),
 		a.groupPause(), a.groupResume(), a.groupPurge(), a.groupDrop())
 }
 
@@ -101,6 +101,24 @@ func groupTable(w io.Writer, list []engine.Group) {
 	for _, g := range list {
 		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, g.Patience, g.Paused, g.CreatedAt)
 	}
+}
+
+func (a *app) groupSeek() *cobra.Command {
+	c := leaf("seek QUEUE GROUP POSITION", "Move a group to another place in the log", cobra.ExactArgs(3),
+		func(ctx context.Context, args []string) error {
+			return a.with(ctx, func(client *engine.Client) error {
+				if err := client.Seek(ctx, args[0], args[1], args[2]); err != nil {
+					return err
+				}
+				return a.sayGroup(args, "is at "+args[2])
+			})
+		})
+	c.Long = c.Short + `.
+
+POSITION is start, the oldest message kept; end, what comes from now on; a time, what was sent since; or a message's
+id. Going back, the group is delivered again what the queue still keeps (see its retention). What the group held,
+claimed or to be tried again, comes again when the new place lies before it and not otherwise.`
+	return c
 }
 
 func (a *app) groupDrop() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,28 +23,37 @@ func (a *app) queue() *cobra.Command {
 func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
 	var bytesMax int
 	var segment, claims int64
+	var aging, ttl, retention time.Duration
 	flags.IntVar(&bytesMax, "message-bytes-max", engine.DefaultMessageBytesMax, "the largest message, as stored")
 	flags.Int64Var(&segment, "segment-bytes", engine.DefaultSegmentBytes, "size at which a segment of the log is closed")
 	flags.Int64Var(&claims, "claims-bytes", engine.DefaultClaimsBytes, "size at which a table of the claim log is left")
+	flags.DurationVar(&aging, "aging", engine.DefaultAging,
+		"how much longer a message must wait to go before one of the next higher priority")
+	flags.DurationVar(&ttl, "ttl", 0, "what was sent longer ago is not delivered any more; 0 is for ever")
+	flags.DurationVar(&retention, "retention", 0, "how long what all groups have finished is kept, to seek back to")
 	return func() engine.QueueSettings {
 		return engine.QueueSettings{
 			MessageBytesMax: given(flags.Changed("message-bytes-max"), &bytesMax),
 			SegmentBytes:    given(flags.Changed("segment-bytes"), &segment),
 			ClaimsBytes:     given(flags.Changed("claims-bytes"), &claims),
+			Aging:           givenSpan(flags, "aging", aging),
+			TTL:             givenSpan(flags, "ttl", ttl),
+			Retention:       givenSpan(flags, "retention", retention),
 		}
 	}
 }
 
 func (a *app) queueCreate() *cobra.Command {
 	var opt engine.QueueOptions
-	var lanes int
+	var lanes, priorities int
 	var settings func() engine.QueueSettings
 	c := a.onQueue("create", "Create a queue with the group default", "is there",
 		func(ctx context.Context, client *engine.Client, queue string) error {
-			opt.Lanes, opt.QueueSettings = &lanes, settings()
+			opt.Lanes, opt.Priorities, opt.QueueSettings = &lanes, &priorities, settings()
 			return client.CreateQueue(ctx, queue, opt)
 		})
 	c.Flags().IntVar(&lanes, "lanes", engine.DefaultLanes, "how many lanes; 1 gives a total order")
+	c.Flags().IntVar(&priorities, "priorities", engine.DefaultPriorities, "levels of priority, each with so many lanes")
 	settings = queueFlags(c.Flags())
 	return c
 }
@@ -80,9 +90,11 @@ func (a *app) queueList() *cobra.Command {
 }
 
 func queueTable(w io.Writer, list []engine.Queue) {
-	columns(w, "QUEUE", "LANES", "MESSAGE MAX", "SEGMENT", "CLAIMS", "PAUSED", "CREATED")
+	columns(w, "QUEUE", "LANES", "PRIORITIES", "AGING", "TTL", "RETENTION", "MESSAGE MAX", "SEGMENT", "CLAIMS", "PAUSED",
+		"CREATED")
 	for _, q := range list {
-		columns(w, q.Name, q.Lanes, q.MessageBytesMax, q.SegmentBytes, q.ClaimsBytes, q.Paused, q.CreatedAt)
+		columns(w, q.Name, q.Lanes, q.Priorities, q.Aging, q.TTL, q.Retention, q.MessageBytesMax, q.SegmentBytes,
+			q.ClaimsBytes, q.Paused, q.CreatedAt)
 	}
 }
 

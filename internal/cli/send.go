@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,7 +17,7 @@ import (
 const sendHelp = `Send messages to a queue and print their ids.
 
 With PAYLOAD, which is JSON, one message is sent. Without it every line of standard input is a message: a bare JSON
-payload, or with --envelope an object {"payload": ..., "key": "...", "headers": {...}, "delay_ms": 0}.
+payload, or with --envelope an object {"payload": ..., "key": "...", "headers": {...}, "delay_ms": 0, "priority": 0}.
 Lines are sent in batches as they come, each batch all or none. At a line that cannot be a message the command stops:
 what stands before it is sent, nothing after it, and the error says so; with --atomic nothing is sent at all.`
 
@@ -26,7 +25,7 @@ what stands before it is sent, nothing after it, and the error says so; with --a
 type messageOptions struct {
 	key     *string
 	headers json.RawMessage
-	delay   *time.Duration
+	options engine.SendOptions
 	text    bool
 }
 
@@ -34,14 +33,12 @@ type messageOptions struct {
 func messageFlags(flags *pflag.FlagSet) func() (messageOptions, error) {
 	var opt messageOptions
 	var key, headers string
-	var delay time.Duration
 	flags.StringVar(&key, "key", "", "key: messages with one key stay in order in an ordered group")
 	flags.StringVar(&headers, "headers", "", "headers, a JSON object")
-	flags.DurationVar(&delay, "delay", 0, "deliver no earlier than this from now")
+	flags.DurationVar(&opt.options.Delay, "delay", 0, "deliver no earlier than this from now")
 	flags.BoolVar(&opt.text, "text", false, "the payload is plain text: send it as a JSON string")
 	return func() (messageOptions, error) {
 		opt.key = given(flags.Changed("key"), &key)
-		opt.delay = given(flags.Changed("delay"), &delay)
 		if flags.Changed("headers") {
 			if opt.headers = json.RawMessage(headers); !json.Valid(opt.headers) {
 				err := fmt.Errorf("--headers is not JSON: %s", headers)
@@ -56,6 +53,7 @@ func messageFlags(flags *pflag.FlagSet) func() (messageOptions, error) {
 type sendOptions struct {
 	messageOptions
 
+	priority int
 	envelope bool
 	atomic   bool
 	quiet    bool
@@ -73,13 +71,15 @@ func (a *app) send() *cobra.Command {
 	}
 	flags := c.Flags()
 	options := messageFlags(flags)
-	flags.BoolVar(&opt.envelope, "envelope", false, `every line is {"payload", "key", "headers", "delay_ms"}`)
+	flags.IntVar(&opt.priority, "priority", 0, "level of priority, when the queue has several; higher goes first")
+	flags.BoolVar(&opt.envelope, "envelope", false, `every line is {"payload", "key", "headers", "delay_ms", "priority"}`)
 	flags.BoolVar(&opt.atomic, "atomic", false, "send all lines in one transaction, or none")
 	flags.BoolVarP(&opt.quiet, "quiet", "q", false, "do not print the ids")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if opt.messageOptions, err = options(); err != nil {
 			return err
 		}
+		opt.options.Priority = opt.priority
 		return a.runSend(c.Context(), args, opt)
 	}
 	return c
@@ -97,7 +97,7 @@ func (a *app) runSend(ctx context.Context, args []string, opt sendOptions) error
 		}
 		return a.with(ctx, func(client *engine.Client) error {
 			m := engine.Outgoing{Payload: payload, Key: opt.key, Headers: opt.headers}
-			id, err := client.Send(ctx, args[0], m, opt.delay)
+			id, err := client.Send(ctx, args[0], m, opt.options)
 			if err != nil {
 				return err
 			}
@@ -217,7 +217,7 @@ func (s *sending) pump(ctx context.Context, client *engine.Client) error {
 
 // sendChunk sends lines that one call can take. When the data of some line are at fault it finds out which.
 func (s *sending) sendChunk(ctx context.Context, client *engine.Client, chunk []line) error {
-	ids, err := client.SendBatch(ctx, s.queue, outgoing(chunk), chunk[0].delay)
+	ids, err := client.SendBatch(ctx, s.queue, outgoing(chunk), chunk[0].options)
 	if err == nil {
 		return s.done(chunk, ids)
 	}
@@ -232,7 +232,7 @@ func (s *sending) sendChunk(ctx context.Context, client *engine.Client, chunk []
 func (s *sending) sendSingly(ctx context.Context, client *engine.Client, chunk []line) error {
 	for i := range chunk {
 		single := chunk[i : i+1]
-		ids, err := client.SendBatch(ctx, s.queue, outgoing(single), single[0].delay)
+		ids, err := client.SendBatch(ctx, s.queue, outgoing(single), single[0].options)
 		if err != nil {
 			return &chunkError{lines: single, err: err}
 		}

@@ -97,7 +97,7 @@ func (a *app) publish() *cobra.Command {
 			}
 			return a.with(ctx, func(client *engine.Client) error {
 				m := engine.Outgoing{Payload: payload, Key: opt.key, Headers: opt.headers}
-				list, err := client.Publish(ctx, args[0], m, opt.delay)
+				list, err := client.Publish(ctx, args[0], m, opt.options)
 				if err != nil {
 					return err
 				}

@@ -47,9 +47,11 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	db := pgtest.New(t, pgtest.Options{})
 	client := open(t, db)
 	ctx := t.Context()
-	must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{Lanes: ptr(3), QueueSettings: engine.QueueSettings{
+	settings := engine.QueueSettings{
 		MessageBytesMax: ptr(5000), SegmentBytes: ptr(int64(70_000)), ClaimsBytes: ptr(int64(80_000)),
-	}}))
+		Aging: millis(time.Hour), TTL: millis(48 * time.Hour), Retention: millis(90 * time.Second),
+	}
+	must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{Lanes: ptr(3), Priorities: ptr(2), QueueSettings: settings}))
 	must(t, client.CreateGroup(ctx, "q", "g", engine.GroupOptions{
 		Ordered: ptr(true), Start: ptr("end"), GroupSettings: engine.GroupSettings{
 			MaxAttempts: ptr(7), BackoffMin: millis(1500 * time.Millisecond), BackoffMax: millis(36 * time.Hour),
@@ -58,7 +60,8 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	}))
 	q := get[engine.Queue](t)(client.Queue(ctx, "q"))
 	wantQueue := engine.Queue{
-		Name: "q", Lanes: 3, MessageBytesMax: 5000, SegmentBytes: 70_000, ClaimsBytes: 80_000, CreatedAt: q.CreatedAt,
+		Name: "q", Lanes: 3, MessageBytesMax: 5000, SegmentBytes: 70_000, ClaimsBytes: 80_000, Priorities: 2,
+		Aging: *settings.Aging, TTL: *settings.TTL, Retention: *settings.Retention, CreatedAt: q.CreatedAt,
 	}
 	if q != wantQueue || q.CreatedAt.IsZero() {
 		t.Errorf("queue %+v", q)
@@ -88,8 +91,11 @@ func TestConfiguringChangesWhatIsNamedAndNothingElse(t *testing.T) {
 	q, g := get[engine.Queue](t)(client.Queue(ctx, "q")), get[engine.Group](t)(client.Group(ctx, "q", "default"))
 	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{MessageBytesMax: ptr(2000)}))
 	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{SegmentBytes: ptr(int64(100_000))}))
+	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{TTL: millis(time.Hour)}))
+	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{Retention: millis(time.Minute)}))
 	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{MaxAttempts: ptr(2)}))
 	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{Patience: millis(time.Minute)}))
+	q.TTL, q.Retention = *millis(time.Hour), *millis(time.Minute)
 	q.MessageBytesMax, q.SegmentBytes, g.MaxAttempts, g.Patience = 2000, 100_000, 2, *millis(time.Minute)
 	if got := get[engine.Queue](t)(client.Queue(ctx, "q")); got != q {
 		t.Errorf("queue %+v, want %+v", got, q)
@@ -110,7 +116,7 @@ func TestAPausedQueueOrGroupDeliversNothingUntilItIsResumed(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
-	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	for _, group := range []string{"", "default"} {
 		must(t, client.Pause(ctx, "q", group))
 		g := get[engine.Group](t)(client.Group(ctx, "q", "default"))
@@ -134,7 +140,7 @@ func TestPurgeDropsOneGroupsMessagesOrAll(t *testing.T) {
 	must(t, client.CreateGroup(ctx, "q", "other", engine.GroupOptions{}))
 	get[[]int64](t)(client.SendBatch(ctx, "q", []engine.Outgoing{
 		{Payload: json.RawMessage("1")}, {Payload: json.RawMessage("2")},
-	}, nil))
+	}, engine.SendOptions{}))
 	if n := get[int64](t)(client.Purge(ctx, "q", "other")); n != 2 {
 		t.Errorf("one group: purged %d", n)
 	}
@@ -155,7 +161,7 @@ func TestARightIsThereFromItsGrantToItsRevoke(t *testing.T) {
 	t.Cleanup(theirs.Close)
 	for right, try := range map[engine.Right]func() error{
 		engine.Produce: func() error {
-			_, err := theirs.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil)
+			_, err := theirs.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{})
 			return err
 		},
 		engine.Consume: func() error { _, err := theirs.Receive(ctx, "q", "default", 1, time.Minute); return err },
@@ -195,7 +201,7 @@ func TestATopicLeadsToTheQueuesThatAreBoundToIt(t *testing.T) {
 		t.Errorf("order.paid leads to %v", queues)
 	}
 	m := engine.Outgoing{Payload: json.RawMessage(`{"n": 1}`), Key: ptr("k"), Headers: json.RawMessage(`{"h": 2}`)}
-	sent := get[[]engine.Published](t)(client.Publish(ctx, "order.paid", m, nil))
+	sent := get[[]engine.Published](t)(client.Publish(ctx, "order.paid", m, engine.SendOptions{}))
 	if len(sent) != 2 || sent[1].Queue != "q" {
 		t.Fatalf("published %+v", sent)
 	}
@@ -206,7 +212,7 @@ func TestATopicLeadsToTheQueuesThatAreBoundToIt(t *testing.T) {
 	if !get[bool](t)(client.Unbind(ctx, "#", "all")) || get[bool](t)(client.Unbind(ctx, "#", "all")) {
 		t.Error("a binding is removed once")
 	}
-	if sent := get[[]engine.Published](t)(client.Publish(ctx, "user.new", m, nil)); len(sent) != 0 {
+	if sent := get[[]engine.Published](t)(client.Publish(ctx, "user.new", m, engine.SendOptions{})); len(sent) != 0 {
 		t.Errorf("published %+v", sent)
 	}
 }
@@ -230,7 +236,7 @@ func TestACallLeavesNothingBehindInItsSession(t *testing.T) {
 		client := engine.New(conn)
 		must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{}))
 		for range 10 {
-			get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+			get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 			for _, m := range receiveAll(t, client, "q") {
 				get[int](t)(client.Ack(ctx, "q", m.ClaimID, nil))
 			}

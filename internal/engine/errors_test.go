@@ -34,8 +34,8 @@ func TestEveryErrorOfTheEngineHasItsCodeNameStatusAndHint(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		t.Parallel()
 		_, client := newQueue(t, major)
-		ctx, one := t.Context(), engine.Outgoing{Payload: json.RawMessage("1")}
-		id := get[int64](t)(client.Send(ctx, "q", one, nil))
+		ctx, one, plain := t.Context(), engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}
+		id := get[int64](t)(client.Send(ctx, "q", one, plain))
 		claim := receiveAll(t, client, "q")[0].ClaimID
 		noGroup, five := engine.GroupOptions{}, []int64{5}
 		large := engine.Outgoing{Payload: json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)}
@@ -45,15 +45,15 @@ func TestEveryErrorOfTheEngineHasItsCodeNameStatusAndHint(t *testing.T) {
 			name   string
 			status int
 		}{
-			"unknown queue":       {second(client.Send(ctx, "x", one, nil)), "WR001", "queue_not_found", 404},
+			"unknown queue":       {second(client.Send(ctx, "x", one, plain)), "WR001", "queue_not_found", 404},
 			"queue that exists":   {client.CreateQueue(ctx, "q", engine.QueueOptions{}), "WR002", "queue_exists", 409},
 			"unknown group":       {second(client.Receive(ctx, "q", "x", 1, time.Minute)), "WR003", "group_not_found", 404},
 			"group that exists":   {client.CreateGroup(ctx, "q", "default", noGroup), "WR004", "group_exists", 409},
 			"bad name":            {client.CreateQueue(ctx, "No Good", engine.QueueOptions{}), "WR005", "invalid_name", 400},
 			"too many":            {second(client.Receive(ctx, "q", "default", 1e6, 1)), "WR006", "invalid_argument", 400},
 			"no lease":            {second(client.Receive(ctx, "q", "default", 1, 0)), "WR006", "invalid_argument", 400},
-			"null payload":        {second(client.Send(ctx, "q", engine.Outgoing{}, nil)), "WR007", "null_payload", 400},
-			"large payload":       {second(client.Send(ctx, "q", large, nil)), "WR008", "message_too_large", 413},
+			"null payload":        {second(client.Send(ctx, "q", engine.Outgoing{}, plain)), "WR007", "null_payload", 400},
+			"large payload":       {second(client.Send(ctx, "q", large, plain)), "WR008", "message_too_large", 413},
 			"unknown claim":       {second(client.Ack(ctx, "q", claim+1<<30, nil)), "WR009", "claim_not_found", 404},
 			"foreign ids":         {second(client.Ack(ctx, "q", claim, []int64{id + 1})), "WR011", "ids_not_in_claim", 409},
 			"unknown dead letter": {second(client.Redrive(ctx, "q", "default", five)), "WR017", "dead_letter_not_found", 404},
@@ -69,14 +69,14 @@ func TestEveryErrorOfTheEngineHasItsCodeNameStatusAndHint(t *testing.T) {
 func TestErrorsOfPostgresKeepTheirOwnCodes(t *testing.T) {
 	t.Parallel()
 	db, client := newQueue(t, 0)
-	ctx, one := t.Context(), engine.Outgoing{Payload: json.RawMessage("1")}
-	err := second(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage(`"\u0000"`)}, nil))
+	ctx, one, plain := t.Context(), engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}
+	err := second(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage(`"\u0000"`)}, engine.SendOptions{}))
 	if e := wantError(t, "a text that jsonb cannot hold", err, "22P05", "data_exception", 400); e.Retryable {
 		t.Error("a text that jsonb cannot hold is worth a retry")
 	}
 
 	stranger := engine.New(db.As(t, db.Role(t)))
-	err = second(stranger.Send(ctx, "q", one, nil))
+	err = second(stranger.Send(ctx, "q", one, engine.SendOptions{}))
 	if e := wantError(t, "a role without rights", err, "42501", "insufficient_privilege", 403); e.Retryable {
 		t.Error("a missing right is worth a retry")
 	}
@@ -148,7 +148,7 @@ func TestACommitThatFailsLeavesTheOutcomeOpen(t *testing.T) {
 	ctx := t.Context()
 	super := db.Super(t)
 	err := client.InTx(ctx, func(tx *engine.Client) error {
-		if _, err := tx.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil); err != nil {
+		if _, err := tx.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}); err != nil {
 			return err
 		}
 		_, err := super.Exec(ctx, `select pg_terminate_backend(pid) from pg_stat_activity

@@ -101,7 +101,7 @@ func (w *waiting) sender() *engine.Client { return engine.New(w.db.Conn(w)) }
 // send sends a message and returns when that was done.
 func (w *waiting) send(c *engine.Client) (int64, time.Time) {
 	w.Helper()
-	id := get[int64](w.T)(c.Send(w.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	id := get[int64](w.T)(c.Send(w.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	return id, time.Now()
 }
 
@@ -231,7 +231,7 @@ func TestAConsumerTakesABreathBeforeItMarksItsQueue(t *testing.T) {
 	t.Cleanup(listener.Close)
 	waiter := listener.Waiter("q")
 	pgtest.WaitFor(t, "the mark", func() bool { return waiter.Wait(t.Context(), time.Second) == engine.Armed })
-	get[int64](t)(client.Send(t.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	get[int64](t)(client.Send(t.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	for cause := engine.Polled; cause != engine.Notified; {
 		cause = waiter.Wait(t.Context(), time.Second)
 	}

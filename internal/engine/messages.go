@@ -3,21 +3,21 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"time"
 )
 
 const (
-	sqlSend      = `select weir.send($1, $2, key => $3, headers => $4, delay => $5)`
-	sqlSendBatch = `select weir.send_batch($1, $2, keys => $3, headers => $4, delay => $5)`
+	sqlSend      = `select weir.send($1, $2, key => $3, headers => $4, delay => $5, priority => $6)`
+	sqlSendBatch = `select weir.send_batch($1, $2, keys => $3, headers => $4, delay => $5, priority => $6)`
 )
 
-// Send appends one message to a queue and returns its id. A nil delay delivers it as soon as the transaction commits.
-func (c *Client) Send(ctx context.Context, queue string, m Outgoing, delay *time.Duration) (int64, error) {
-	return one[int64](ctx, c, "send message", sqlSend, queue, m.Payload, m.Key, m.Headers, delay)
+// Send appends one message to a queue and returns its id.
+func (c *Client) Send(ctx context.Context, queue string, m Outgoing, opt SendOptions) (int64, error) {
+	return one[int64](ctx, c, "send message", sqlSend, queue, m.Payload, m.Key, m.Headers, opt.delay(),
+		opt.Priority)
 }
 
 // SendBatch appends messages in their order, all or none, and returns their ids in the same order.
-func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, delay *time.Duration) ([]int64, error) {
+func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, opt SendOptions) ([]int64, error) {
 	payloads := make([]json.RawMessage, len(batch))
 	var keys []*string
 	var headers []json.RawMessage
@@ -37,5 +37,5 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 		}
 	}
 	return collect(ctx, c, "send messages", sqlSendBatch, func(id *int64) []any { return []any{id} },
-		queue, payloads, keys, headers, delay)
+		queue, payloads, keys, headers, opt.delay(), opt.Priority)
 }

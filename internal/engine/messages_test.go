@@ -24,7 +24,7 @@ func TestAMessageComesBackAsItWasSent(t *testing.T) {
 			{Payload: json.RawMessage(`"ünïcödé \" 𝄞"`), Key: ptr("schlüssel")},
 			{Payload: json.RawMessage(`[1, 2, {"a": []}]`), Headers: json.RawMessage(`{"trace": "abc"}`), Key: ptr("k")},
 		} {
-			id := get[int64](t)(client.Send(t.Context(), "q", want, nil))
+			id := get[int64](t)(client.Send(t.Context(), "q", want, engine.SendOptions{}))
 			list := get[[]engine.Message](t)(client.Receive(t.Context(), "q", "default", 10, time.Minute))
 			if len(list) != 1 {
 				t.Fatalf("%s: got %d messages", want.Payload, len(list))
@@ -66,7 +66,7 @@ func TestEachMessageOfABatchKeepsItsOwnKeyHeadersAndAttempt(t *testing.T) {
 			}
 			batch = append(batch, m)
 		}
-		ids := get[[]int64](t)(client.SendBatch(t.Context(), "q", batch, nil))
+		ids := get[[]int64](t)(client.SendBatch(t.Context(), "q", batch, engine.SendOptions{}))
 		if len(ids) != len(batch) || !slices.IsSorted(ids) {
 			t.Fatalf("ids %v", ids)
 		}
@@ -110,14 +110,15 @@ func TestWhatATransactionSendsAndAcknowledgesHappensTogetherOrNotAtAll(t *testin
 		_, client := newQueue(t, major)
 		ctx := t.Context()
 		must(t, client.CreateQueue(ctx, "next", engine.QueueOptions{}))
-		get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+		get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 		claim := receiveAll(t, client, "q")[0].ClaimID
 		handOver := func(fail error) error {
 			return client.InTx(ctx, func(tx *engine.Client) error {
 				if _, err := tx.Ack(ctx, "q", claim, nil); err != nil {
 					return err
 				}
-				if _, err := tx.Send(ctx, "next", engine.Outgoing{Payload: json.RawMessage("2")}, nil); err != nil {
+				m := engine.Outgoing{Payload: json.RawMessage("2")}
+				if _, err := tx.Send(ctx, "next", m, engine.SendOptions{}); err != nil {
 					return err
 				}
 				return fail
@@ -142,8 +143,8 @@ func TestWhatATransactionSendsAndAcknowledgesHappensTogetherOrNotAtAll(t *testin
 func TestADelayedMessageIsCountedAndNotDelivered(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
-	delay := time.Hour
-	get[int64](t)(client.Send(t.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, &delay))
+	later := engine.SendOptions{Delay: time.Hour}
+	get[int64](t)(client.Send(t.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, later))
 	if n := len(receiveAll(t, client, "q")); n != 0 {
 		t.Errorf("delivered %d", n)
 	}
@@ -157,7 +158,7 @@ func TestPeekClaimsNothingAndPopFinishes(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
-	id := get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	id := get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	for range 2 {
 		list := get[[]engine.Peeked](t)(client.Peek(ctx, "q", "default", 5))
 		if len(list) != 1 || list[0].ID != id || list[0].Attempt != 0 {
@@ -179,7 +180,7 @@ func TestDeadLettersAreListedInPagesSentBackAndDiscarded(t *testing.T) {
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
 	batch := slices.Repeat([]engine.Outgoing{{Payload: json.RawMessage("1"), Key: ptr("k")}}, 3)
-	ids := get[[]int64](t)(client.SendBatch(ctx, "q", batch, nil))
+	ids := get[[]int64](t)(client.SendBatch(ctx, "q", batch, engine.SendOptions{}))
 	for _, m := range receiveAll(t, client, "q") {
 		get[int](t)(client.Reject(ctx, "q", m.ClaimID, []int64{m.ID}, ptr("no good")))
 	}
@@ -218,7 +219,7 @@ func TestAClaimLastsAsLongAsItWasExtended(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
-	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	claim := receiveAll(t, client, "q")[0].ClaimID
 	deadline := get[time.Time](t)(client.Extend(ctx, "q", claim, 3*time.Hour))
 	if left := time.Until(deadline); left < 2*time.Hour || left > 4*time.Hour {
@@ -243,7 +244,7 @@ func TestMoreDeadLettersThanOneCallTakesAreAllSentBack(t *testing.T) {
 	ctx := t.Context()
 	const many = 10_001
 	batch := slices.Repeat([]engine.Outgoing{{Payload: json.RawMessage("1")}}, many)
-	get[[]int64](t)(client.SendBatch(ctx, "q", batch, nil))
+	get[[]int64](t)(client.SendBatch(ctx, "q", batch, engine.SendOptions{}))
 	rejected := 0
 	for i, list := 0, receiveAll(t, client, "q"); i < len(list); i++ {
 		if i == 0 || list[i].ClaimID != list[i-1].ClaimID {
@@ -262,12 +263,80 @@ func TestWorkThatWasFinishedBeforeIsNotDoneAgain(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
-	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, nil))
+	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	claim := receiveAll(t, client, "q")[0].ClaimID
 	if n := get[int](t)(client.AckUnfinished(ctx, "q", claim, nil)); n != 1 {
 		t.Errorf("finished %d", n)
 	}
 	if _, err := client.AckUnfinished(ctx, "q", claim, nil); engine.Code(err) != engine.CodeAlreadyFinished {
 		t.Errorf("the second time: %v", err)
+	}
+}
+
+func TestAHigherPriorityGoesFirst(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	must(t, client.CreateQueue(ctx, "levels", engine.QueueOptions{Lanes: ptr(1), Priorities: ptr(2)}))
+	low := get[int64](t)(client.Send(ctx, "levels", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
+	high := get[[]int64](t)(client.SendBatch(ctx, "levels", []engine.Outgoing{{Payload: json.RawMessage("2")}},
+		engine.SendOptions{Priority: 1}))
+	var got []int64
+	for range 2 {
+		for _, m := range get[[]engine.Message](t)(client.Receive(ctx, "levels", "default", 1, time.Minute)) {
+			got = append(got, m.ID)
+		}
+	}
+	if !slices.Equal(got, []int64{high[0], low}) {
+		t.Errorf("received %v, sent %d and with priority %v", got, low, high)
+	}
+	m := engine.Outgoing{Payload: json.RawMessage("1")}
+	if _, err := client.Send(ctx, "levels", m, engine.SendOptions{Priority: 2}); engine.Code(err) !=
+		engine.CodeInvalidArgument {
+		t.Errorf("a priority that the queue has not: %v", err)
+	}
+}
+
+func TestAGroupThatSeeksBackIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{Retention: millis(time.Hour)}))
+	for n := range 3 {
+		get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage(strconv.Itoa(n))}, engine.SendOptions{}))
+	}
+	first := get[[]engine.Message](t)(client.Pop(ctx, "q", "default", 10))
+	must(t, client.Seek(ctx, "q", "default", strconv.FormatInt(first[1].ID, 10)))
+	if again := receiveAll(t, client, "q"); len(again) != 2 || again[0].ID != first[1].ID {
+		t.Errorf("from the second on: %+v", again)
+	}
+	must(t, client.Seek(ctx, "q", "default", "start"))
+	if again := receiveAll(t, client, "q"); len(again) != 3 {
+		t.Errorf("from the start: %+v", again)
+	}
+	must(t, client.Seek(ctx, "q", "default", "end"))
+	if again := receiveAll(t, client, "q"); len(again) != 0 {
+		t.Errorf("from the end: %+v", again)
+	}
+	if err := client.Seek(ctx, "q", "default", "yesterweek"); engine.Code(err) != engine.CodeInvalidArgument {
+		t.Errorf("a place that is none: %v", err)
+	}
+}
+
+func TestAMessageIsShownWithItsStateInEachGroup(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx := t.Context()
+	must(t, client.CreateGroup(ctx, "q", "other", engine.GroupOptions{}))
+	sent := engine.Outgoing{Payload: json.RawMessage(`{"n": 1}`), Key: ptr("k"), Headers: json.RawMessage(`{"h": 1}`)}
+	id := get[int64](t)(client.Send(ctx, "q", sent, engine.SendOptions{}))
+	receiveAll(t, client, "q")
+	m := get[engine.Stored](t)(client.Get(ctx, "q", id))
+	if m.ID != id || *m.Key != "k" || string(m.Payload) != `{"n": 1}` || string(m.Headers) != `{"h": 1}` ||
+		m.States["default"] != "claimed" || m.States["other"] != "waiting" || len(m.States) != 2 {
+		t.Errorf("message %+v", m)
+	}
+	if _, err := client.Get(ctx, "q", id+1); engine.Code(err) != engine.CodeMessageNotFound {
+		t.Errorf("a message that is not there: %v", err)
 	}
 }

@@ -13,6 +13,10 @@ type Queue struct {
 	MessageBytesMax int       `json:"message_bytes_max" doc:"The largest message, payload and headers, as stored."`
 	SegmentBytes    int64     `json:"segment_bytes" doc:"Size at which a segment of the log is closed."`
 	ClaimsBytes     int64     `json:"claims_bytes" doc:"Size at which a table of the claim log is left."`
+	Priorities      int       `json:"priorities" doc:"Levels of priority, each with so many lanes."`
+	Aging           Millis    `json:"aging_ms" doc:"How much longer a message must wait to go before one a level higher."`
+	TTL             Millis    `json:"ttl_ms" doc:"What was sent longer ago is not delivered any more; 0 for ever."`
+	Retention       Millis    `json:"retention_ms" doc:"How long what all groups have finished is kept at least."`
 	Paused          bool      `json:"paused" doc:"Whether the whole queue is paused."`
 	CreatedAt       time.Time `json:"created_at"`
 }
@@ -23,35 +27,44 @@ type QueueSettings struct {
 	MessageBytesMax *int   `json:"message_bytes_max,omitempty" doc:"Largest message as stored; 1048576 in a new queue."`
 	SegmentBytes    *int64 `json:"segment_bytes,omitempty" doc:"Size that closes a log segment; 67108864 in a new queue."`
 	ClaimsBytes     *int64 `json:"claims_bytes,omitempty" doc:"Size of a claim log table; 16777216 in a new queue."`
+
+	Aging     *Millis `json:"aging_ms,omitempty" doc:"How much longer to wait to go before a higher priority; 60000."`
+	TTL       *Millis `json:"ttl_ms,omitempty" doc:"What was sent longer ago is not delivered; 0, the default: for ever."`
+	Retention *Millis `json:"retention_ms,omitempty" doc:"How long what all groups have finished is kept; 0 unless given."`
 }
 
 // QueueOptions are what CreateQueue may be told.
 type QueueOptions struct {
 	Lanes *int `json:"lanes,omitempty" doc:"How many lanes; 16 unless given, 1 for a total order."`
+	// Priorities cannot be changed later.
+	Priorities *int `json:"priorities,omitempty" doc:"Levels of priority, 1 to 8; 1 unless given."`
+
 	QueueSettings
 }
 
 const (
 	sqlCreateQueue = `select weir.create_queue($1, lanes => $2, message_bytes_max => $3, segment_bytes => $4,
-		claims_bytes => $5)`
+		claims_bytes => $5, priorities => $6, aging => $7, ttl => $8, retention => $9)`
 	sqlConfigureQueue = `select weir.configure_queue($1, message_bytes_max => $2, segment_bytes => $3,
-		claims_bytes => $4)`
+		claims_bytes => $4, aging => $5, ttl => $6, retention => $7)`
 	sqlRenameQueue = `select weir.rename_queue($1, $2)`
 	sqlDropQueue   = `select weir.drop_queue($1)`
-	sqlListQueues  = `select queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, paused, created_at
-		from weir.list_queues() order by queue_name`
+	sqlListQueues  = `select queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, priorities, aging, ttl,
+		retention, paused, created_at from weir.list_queues() order by queue_name`
 )
 
 // CreateQueue makes a queue, and in it the group `default`.
 func (c *Client) CreateQueue(ctx context.Context, queue string, opt QueueOptions) error {
 	return c.exec(ctx, "create queue", sqlCreateQueue, queue, orDefault(opt.Lanes, DefaultLanes),
 		orDefault(opt.MessageBytesMax, DefaultMessageBytesMax), orDefault(opt.SegmentBytes, DefaultSegmentBytes),
-		orDefault(opt.ClaimsBytes, DefaultClaimsBytes))
+		orDefault(opt.ClaimsBytes, DefaultClaimsBytes), orDefault(opt.Priorities, DefaultPriorities),
+		orDefault(opt.Aging, Millis(DefaultAging)), orDefault(opt.TTL, 0), orDefault(opt.Retention, 0))
 }
 
 // ConfigureQueue changes settings of a queue that is in use.
 func (c *Client) ConfigureQueue(ctx context.Context, queue string, s QueueSettings) error {
-	return c.exec(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes)
+	return c.exec(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes,
+		s.Aging, s.TTL, s.Retention)
 }
 
 // RenameQueue gives a queue another name.
@@ -68,7 +81,8 @@ func (c *Client) DropQueue(ctx context.Context, queue string) error {
 func (c *Client) ListQueues(ctx context.Context) ([]Queue, error) {
 	return collect(ctx, c, "list queues", sqlListQueues, func(q *Queue) []any {
 		return []any{
-			&q.Name, &q.Lanes, &q.MessageBytesMax, &q.SegmentBytes, &q.ClaimsBytes, &q.Paused, (*utc)(&q.CreatedAt),
+			&q.Name, &q.Lanes, &q.MessageBytesMax, &q.SegmentBytes, &q.ClaimsBytes, &q.Priorities, &q.Aging, &q.TTL,
+			&q.Retention, &q.Paused, (*utc)(&q.CreatedAt),
 		}
 	})
 }

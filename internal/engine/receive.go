@@ -12,6 +12,7 @@ const (
 		enqueued_times from weir.receive_records($1, $2, max => $3, lease => $4)`
 	sqlPop = `select id, claim_id, attempt, key, payload, headers, enqueued_at
 		from weir.pop($1, $2, max => $3)`
+	sqlGet  = `select id, key, payload, headers, enqueued_at, states from weir.get($1, $2)`
 	sqlPeek = `select id, attempt, key, payload, headers, enqueued_at
 		from weir.peek($1, $2, max => $3)`
 )
@@ -112,6 +113,21 @@ func (c *Client) Peek(ctx context.Context, queue, group string, n int) ([]Peeked
 	return collect(ctx, c, "peek at messages", sqlPeek, func(m *Peeked) []any {
 		return []any{&m.ID, &m.Attempt, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt)}
 	}, queue, group, n)
+}
+
+// Get shows one message, wherever in the queue it is, and how each group stands to it.
+func (c *Client) Get(ctx context.Context, queue string, id int64) (Stored, error) {
+	list, err := collect(ctx, c, "get message", sqlGet, func(m *Stored) []any {
+		return []any{&m.ID, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt), &m.States}
+	}, queue, id)
+	if err != nil {
+		return Stored{}, err
+	}
+	if len(list) == 0 {
+		return Stored{}, newError(CodeMessageNotFound, fmt.Sprintf("queue %q does not hold message %d", queue, id),
+			"It never did, or all groups have finished it and the queue's retention is over.")
+	}
+	return list[0], nil
 }
 
 // fields are the places for the columns of a weir.message.

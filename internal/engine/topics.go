@@ -49,7 +49,7 @@ func (c *Client) Route(ctx context.Context, topic string) ([]string, error) {
 }
 
 // Publish sends a message to every queue that has a binding for the topic, to all or to none.
-func (c *Client) Publish(ctx context.Context, topic string, m Outgoing, delay *time.Duration) ([]Published, error) {
+func (c *Client) Publish(ctx context.Context, topic string, m Outgoing, opt SendOptions) ([]Published, error) {
 	return collect(ctx, c, "publish message", sqlPublish, func(p *Published) []any { return []any{&p.Queue, &p.ID} },
-		topic, m.Payload, m.Key, m.Headers, delay)
+		topic, m.Payload, m.Key, m.Headers, opt.delay())
 }

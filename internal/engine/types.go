@@ -15,6 +15,8 @@ const (
 	DefaultMessageBytesMax = 1 << 20
 	DefaultSegmentBytes    = int64(64 << 20)
 	DefaultClaimsBytes     = int64(16 << 20)
+	DefaultPriorities      = 1
+	DefaultAging           = time.Minute
 
 	DefaultStart       = "start"
 	DefaultMaxAttempts = 5
@@ -44,11 +46,36 @@ type Peeked struct {
 	EnqueuedAt time.Time       `json:"enqueued_at"`
 }
 
+// Stored is one message as the queue holds it.
+type Stored struct {
+	ID         int64             `json:"id"`
+	Key        *string           `json:"key"`
+	Payload    json.RawMessage   `json:"payload" doc:"Any JSON value."`
+	Headers    json.RawMessage   `json:"headers" doc:"A JSON object beside the payload, or null."`
+	EnqueuedAt time.Time         `json:"enqueued_at"`
+	States     map[string]string `json:"states" doc:"By group: waiting, claimed, delayed, parked, dead or done."`
+}
+
 // Outgoing is one message to send. A nil Payload is SQL null, which the engine refuses.
 type Outgoing struct {
 	Payload json.RawMessage
 	Key     *string
 	Headers json.RawMessage
+}
+
+// SendOptions are what the messages of one call share. The zero value delivers them as soon as the transaction commits,
+// with the lowest priority.
+type SendOptions struct {
+	Delay    time.Duration
+	Priority int
+}
+
+// delay is the SQL argument.
+func (o SendOptions) delay() *time.Duration {
+	if o.Delay == 0 {
+		return nil
+	}
+	return &o.Delay
 }
 
 // DeadLetter is a message that used up its attempts or was rejected.

@@ -96,8 +96,9 @@ func TestEveryFunctionWorksBehindAPoolerWhateverClientCallsIt(t *testing.T) {
 	c := pool(t, "transaction", 3).crew(4)
 	clock := surface.MovableClock(t, c.db)
 	ctx, now, reason := t.Context(), time.Duration(0), "why not"
-	first := get[int64](t)(c.next().Send(ctx, queue, number(0), nil))
-	rest := get[[]int64](t)(c.next().SendBatch(ctx, queue, []engine.Outgoing{number(1), number(2), number(3)}, nil))
+	first := get[int64](t)(c.next().Send(ctx, queue, number(0), engine.SendOptions{}))
+	batch := []engine.Outgoing{number(1), number(2), number(3)}
+	rest := get[[]int64](t)(c.next().SendBatch(ctx, queue, batch, engine.SendOptions{}))
 	claim, ids := c.claim(4, 1)
 	if !slices.Equal(ids, append([]int64{first}, rest...)) {
 		t.Errorf("received %v, sent %d and %v", ids, first, rest)
@@ -131,7 +132,7 @@ func TestEveryFunctionWorksBehindAPoolerWhateverClientCallsIt(t *testing.T) {
 		if _, err := tx.Ack(ctx, queue, expired, nil); err != nil {
 			return err
 		}
-		_, err := tx.Send(ctx, queue, number(4), nil)
+		_, err := tx.Send(ctx, queue, number(4), engine.SendOptions{})
 		return err
 	}))
 	c.wantStats(1, 0, 0, 0)
@@ -153,7 +154,7 @@ func TestClientsThatShareSessionsGetEachMessageOnce(t *testing.T) {
 	for _, client := range c.clients {
 		crew.Go(func() {
 			for i := range each {
-				if _, err := client.Send(t.Context(), queue, number(i), nil); err != nil {
+				if _, err := client.Send(t.Context(), queue, number(i), engine.SendOptions{}); err != nil {
 					t.Errorf("send: %v", err)
 				}
 				list, err := client.Receive(t.Context(), queue, group, 3, time.Minute)
@@ -279,7 +280,7 @@ func TestAReceiveOfTheServerWaitsBehindAPoolerWithoutListening(t *testing.T) {
 			answer <- post(t, "http://"+listener.Addr().String()+"/v1/queues/q/groups/default/receive", `{"wait_ms":60000}`)
 		}()
 		pgtest.WaitFor(t, "the report", func() bool { return strings.Contains(log.String(), "cannot be told") })
-		get[int64](t)(c.next().Send(t.Context(), queue, number(n), nil))
+		get[int64](t)(c.next().Send(t.Context(), queue, number(n), engine.SendOptions{}))
 		if text := <-answer; !strings.Contains(text, fmt.Sprintf(`"payload":%d`, n)) {
 			t.Errorf("received %s", text)
 		}
@@ -318,6 +319,6 @@ func TestAConsumerIsNotifiedThroughAPoolerInSessionMode(t *testing.T) {
 	t.Cleanup(listener.Close)
 	waiter := listener.Waiter(queue)
 	pgtest.WaitFor(t, "the mark", func() bool { return waiter.Wait(t.Context(), time.Second) == engine.Armed })
-	get[int64](t)(c.next().Send(t.Context(), queue, number(1), nil))
+	get[int64](t)(c.next().Send(t.Context(), queue, number(1), engine.SendOptions{}))
 	pgtest.WaitFor(t, "the notification", func() bool { return waiter.Wait(t.Context(), time.Second) == engine.Notified })
 }

@@ -103,8 +103,9 @@ func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	if p.SQLState != "WR002" {
 		t.Errorf("problem %+v", p)
 	}
-	text = s.want(http.StatusOK, "PATCH", queue, `{"segment_bytes":70000}`)
-	if q := decode[engine.Queue](s, text); q.SegmentBytes != 70_000 || q.MessageBytesMax != 2000 {
+	text = s.want(http.StatusOK, "PATCH", queue, `{"segment_bytes":70000,"ttl_ms":5000}`)
+	if q := decode[engine.Queue](s, text); q.SegmentBytes != 70_000 || q.MessageBytesMax != 2000 ||
+		time.Duration(q.TTL) != 5*time.Second {
 		t.Errorf("queue %s", text)
 	}
 	const g = "/v1/queues/q/groups/g"
@@ -125,7 +126,7 @@ func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	s.want(http.StatusNotFound, "PATCH", queue, `{}`)
 }
 
-func TestPauseResumePurgeAndRenameOverHTTP(t *testing.T) {
+func TestPauseResumeSeekPurgeAndRenameOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
 	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2}]}`)
@@ -139,6 +140,14 @@ func TestPauseResumePurgeAndRenameOverHTTP(t *testing.T) {
 		if text := s.want(http.StatusOK, "POST", path+"/resume", ""); !strings.Contains(text, `"paused":false`) {
 			t.Errorf("%s: %s", path, text)
 		}
+	}
+	if first := s.receive(); len(first) != 2 || !strings.Contains(
+		s.want(http.StatusOK, "GET", fmt.Sprintf("/v1/queues/q/messages/%d", first[0].ID), ""), `"default":"claimed"`) {
+		t.Errorf("received %+v", first)
+	}
+	s.want(http.StatusOK, "POST", group+"/seek", `{"position":"start"}`)
+	if again := s.receive(); len(again) != 2 {
+		t.Errorf("after the seek: %+v", again)
 	}
 	if text := s.want(http.StatusOK, "POST", group+"/purge", ""); text != `{"purged":2}` {
 		t.Errorf("purge: %s", text)
@@ -313,6 +322,12 @@ func TestWhatTheEngineRefusesIsAProblemWithItsCodeAndHint(t *testing.T) {
 		{"PUT", "/v1/queues/q/groups/new", `{"start":"yesterweek"}`, 400, "WR006"},
 		{"POST", "/v1/queues/q/rename", `{"new_name":"Not Good"}`, 400, "WR005"},
 		{"GET", "/v1/queues/none/groups/g/events", "", 404, "WR001"},
+		{"POST", group + "/seek", `{"position":"yesterweek"}`, 400, "WR006"},
+		{"POST", group + "/seek", `{"position":"77"}`, 404, "WR018"},
+		{"GET", "/v1/queues/q/messages/77", "", 404, "WR018"},
+		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":1,"priority":1}]}`, 400, "WR006"},
+		{"PATCH", "/v1/queues/q", `{"retention_ms":-1}`, 400, "WR006"},
+		{"PUT", "/v1/queues/q", `{"priorities":2}`, 409, "WR002"},
 		{"POST", "/v1/queues/none/pause", "", 404, "WR001"},
 		{"POST", "/v1/queues/q/groups/none/resume", "", 404, "WR003"},
 		{"POST", "/v1/queues/q/groups/none/purge", "", 404, "WR003"},

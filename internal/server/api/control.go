@@ -38,6 +38,23 @@ func (a *api) resumeGroup(ctx context.Context, in *GroupPath) (*output[engine.Gr
 	return reply(a.engine.Group(ctx, in.Queue, in.Group))
 }
 
+type seekInput struct {
+	GroupPath
+	Body seekBody
+}
+
+type seekBody struct {
+	Position string `json:"position" doc:"start, end, a time, or a message's id."`
+}
+
+// seek moves a group to another place in the log.
+func (a *api) seek(ctx context.Context, in *seekInput) (*output[engine.Group], error) {
+	if err := a.engine.Seek(ctx, in.Queue, in.Group, in.Body.Position); err != nil {
+		return nil, err
+	}
+	return reply(a.engine.Group(ctx, in.Queue, in.Group))
+}
+
 type purgeOutput struct {
 	Purged int64 `json:"purged" doc:"Messages dropped, counted once a group."`
 }

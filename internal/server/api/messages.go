@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/weirmq/weir/internal/engine"
 )
@@ -24,6 +23,8 @@ type outgoing struct {
 	Key     *string         `json:"key,omitempty" doc:"Messages with one key stay in order in an ordered group."`
 	Headers json.RawMessage `json:"headers,omitempty" doc:"A JSON value beside the payload."`
 	DelayMS *int64          `json:"delay_ms,omitempty" doc:"Deliver no earlier than this many milliseconds from now."`
+
+	Priority *int `json:"priority,omitempty" doc:"From 0, the default; higher goes first. Not with a key."`
 }
 
 type sendOutput struct {
@@ -36,7 +37,7 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 	if err != nil {
 		return nil, err
 	}
-	if len(runs) == 1 && runs[0].delay == nil {
+	if len(runs) == 1 && runs[0].options == (engine.SendOptions{}) {
 		ids, err := a.dispatch.Send(in.Queue, runs[0].batch)
 		return reply(sendOutput{IDs: ids}, err)
 	}
@@ -55,7 +56,7 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 func sendRuns(ctx context.Context, client *engine.Client, queue string, runs []run) (sendOutput, error) {
 	var all []int64
 	for _, run := range runs {
-		ids, err := client.SendBatch(ctx, queue, run.batch, run.delay)
+		ids, err := client.SendBatch(ctx, queue, run.batch, run.options)
 		if err != nil {
 			return sendOutput{}, err
 		}
@@ -64,10 +65,10 @@ func sendRuns(ctx context.Context, client *engine.Client, queue string, runs []r
 	return sendOutput{IDs: all}, nil
 }
 
-// run is a stretch of messages with the same delay: what one call of send_batch takes.
+// run is a stretch of messages with the same options: what one call of send_batch takes.
 type run struct {
-	batch []engine.Outgoing
-	delay *time.Duration
+	batch   []engine.Outgoing
+	options engine.SendOptions
 }
 
 // runsOf cuts a list of messages into runs.
@@ -77,21 +78,39 @@ func runsOf(location string, messages []outgoing) ([]run, error) {
 	}
 	var runs []run
 	for i, m := range messages {
-		delay, err := optionalSpan(fmt.Sprintf("%s[%d].delay_ms", location, i), m.DelayMS)
+		options, err := m.options(fmt.Sprintf("%s[%d]", location, i))
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 || !sameDelay(runs[len(runs)-1].delay, delay) {
-			runs = append(runs, run{delay: delay})
+		if i == 0 || runs[len(runs)-1].options != options {
+			runs = append(runs, run{options: options})
 		}
 		last := &runs[len(runs)-1]
-		last.batch = append(last.batch, engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers)})
+		last.batch = append(last.batch, m.message())
 	}
 	return runs, nil
 }
 
-func sameDelay(a, b *time.Duration) bool {
-	return a == b || a != nil && b != nil && *a == *b
+// message is what is sent, without how.
+func (m outgoing) message() engine.Outgoing {
+	return engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers)}
+}
+
+// options is how it is sent.
+func (m outgoing) options(location string) (engine.SendOptions, error) {
+	delay, err := optionalSpan(location+".delay_ms", m.DelayMS)
+	if err != nil {
+		return engine.SendOptions{}, err
+	}
+	return engine.SendOptions{Delay: valueOr(delay, 0), Priority: valueOr(m.Priority, 0)}, nil
+}
+
+// valueOr is what a pointer points to, or something else when it is nil.
+func valueOr[T any](p *T, instead T) T {
+	if p == nil {
+		return instead
+	}
+	return *p
 }
 
 // nullable turns a JSON null into an absent value.

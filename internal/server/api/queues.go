@@ -63,7 +63,7 @@ func (a *api) createQueue(ctx context.Context, in *createQueueInput) (*created[e
 		return nil, err
 	case made == nil:
 		return &created[engine.Queue]{Status: http.StatusCreated, Body: q}, nil
-	case opt.Lanes != nil && *opt.Lanes != q.Lanes:
+	case opt.Lanes != nil && *opt.Lanes != q.Lanes, opt.Priorities != nil && *opt.Priorities != q.Priorities:
 		return nil, made
 	case opt.QueueSettings != (engine.QueueSettings{}):
 		if q, err = a.configured(ctx, in.Queue, opt.QueueSettings); err != nil {

@@ -85,6 +85,17 @@ type peekInput struct {
 	Max int `query:"max" default:"10" doc:"At most this many messages."`
 }
 
+// MessagePath is the path of a message. It is exported because huma fills in embedded structs only then.
+type MessagePath struct {
+	Queue string `path:"queue" example:"orders"`
+	ID    int64  `path:"id" example:"1"`
+}
+
+// get shows one message and how each group stands to it.
+func (a *api) get(ctx context.Context, in *MessagePath) (*output[engine.Stored], error) {
+	return reply(a.engine.Get(ctx, in.Queue, in.ID))
+}
+
 type peekOutput struct {
 	Messages []engine.Peeked `json:"messages"`
 }

@@ -18,6 +18,7 @@ const (
 // routes is the list of all routes. An operation has the name of the SQL function it calls.
 func (a *api) routes() {
 	route(a, http.MethodPost, queuePath+"/messages", "send_batch", "Send messages, all or none", a.sendBatch)
+	route(a, http.MethodGet, queuePath+"/messages/{id}", "get", "Show a message and how each group stands to it", a.get)
 
 	route(a, http.MethodPost, groupPath+"/receive", "receive", "Claim messages, waiting for some if asked to", a.receive)
 	route(a, http.MethodPost, groupPath+"/pop", "pop", "Take messages and finish them at once", a.pop)
@@ -45,6 +46,7 @@ func (a *api) routes() {
 	route(a, http.MethodPut, groupPath, "create_group", "Create a group, or configure it", a.createGroup)
 	route(a, http.MethodPatch, groupPath, "configure_group", "Change settings of a group in use", a.configureGroup)
 	route(a, http.MethodDelete, groupPath, "drop_group", "Remove a group", a.dropGroup)
+	route(a, http.MethodPost, groupPath+"/seek", "seek", "Move a group to another place in the log", a.seek)
 	route(a, http.MethodPost, groupPath+"/pause", "pause_group", "Stop delivery to a group", a.pauseGroup)
 	route(a, http.MethodPost, groupPath+"/resume", "resume_group", "End the pause of a group", a.resumeGroup)
 	route(a, http.MethodPost, groupPath+"/purge", "purge_group", "Drop what a group has not finished", a.purgeGroup)

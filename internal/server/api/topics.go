@@ -73,12 +73,11 @@ type publishedOutput struct {
 // publish sends messages to every queue that their topic leads to, all or none.
 func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOutput], error) {
 	one := func(tx *engine.Client, i int, m outgoing) (publishedOutput, error) {
-		delay, err := optionalSpan(fmt.Sprintf("body.messages[%d].delay_ms", i), m.DelayMS)
+		options, err := m.options(fmt.Sprintf("body.messages[%d]", i))
 		if err != nil {
 			return publishedOutput{}, err
 		}
-		message := engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers)}
-		sent, err := tx.Publish(ctx, in.Topic, message, delay)
+		sent, err := tx.Publish(ctx, in.Topic, m.message(), options)
 		return publishedOutput{Sent: sent}, err
 	}
 	list, err := each(ctx, a, "messages", in.Body.Messages, one)

@@ -55,7 +55,7 @@ func (d *Dispatcher) sendAll(ctx context.Context, queue string, batch []*request
 	for _, r := range batch {
 		all = append(all, r.in...)
 	}
-	ids, err := d.engine.SendBatch(ctx, queue, all, nil)
+	ids, err := d.engine.SendBatch(ctx, queue, all, engine.SendOptions{})
 	if err != nil && len(batch) > 1 && concernsOne(err) {
 		d.sendAll(ctx, queue, batch[:len(batch)/2])
 		d.sendAll(ctx, queue, batch[len(batch)/2:])
