@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -125,16 +126,40 @@ func (a *app) queueShow() *cobra.Command {
 	return leaf("show QUEUE", "Show a queue and its groups", cobra.ExactArgs(1), show)
 }
 
-// groupStats writes the table of `queue show` and `status`.
+// groupStats writes the table of `queue show` and `status`, and what keeps queues from giving space back.
 func groupStats(w io.Writer, groups []engine.GroupStats) {
 	columns(w, "QUEUE", "GROUP", "WAITING", "CLAIMED", "DELAYED", "PARKED", "DEAD", "OLDEST", "SEGMENTS", "BYTES")
 	for _, g := range groups {
-		oldest := "-"
+		oldest, about := "-", ""
 		if g.OldestAge > 0 {
 			oldest = fmt.Sprintf("%.1fs", g.OldestAge)
 		}
-		columns(w, g.Queue, g.Group, g.Waiting, g.Claimed, g.Delayed, g.Parked, g.Dead, oldest, g.Segments, g.Bytes)
+		if !g.Exact {
+			about = "~"
+		}
+		number := func(n int64) string { return about + strconv.FormatInt(n, 10) }
+		columns(w, g.Queue, g.Group, number(g.Waiting), g.Claimed, number(g.Delayed), number(g.Parked), number(g.Dead),
+			oldest, g.Segments, g.Bytes)
 	}
+	told := map[string]bool{}
+	for _, g := range groups {
+		if g.BlockedBy != nil && !told[g.Queue] {
+			told[g.Queue] = true
+			fmt.Fprintf(w, "\n%s keeps its oldest segment: %s\n", g.Queue, blocker(g))
+		}
+	}
+}
+
+// blocker words what keeps a segment.
+func blocker(g engine.GroupStats) string {
+	text := *g.BlockedBy
+	if g.BlockerAge != nil {
+		text += fmt.Sprintf(", open for %.0fs", *g.BlockerAge)
+	}
+	if g.BlockerQuery != nil {
+		text += ": " + cell(*g.BlockerQuery)
+	}
+	return text
 }
 
 func (a *app) queueRename() *cobra.Command {

@@ -69,7 +69,7 @@ func TestEveryErrorOfTheEngineHasItsCodeNameStatusAndHint(t *testing.T) {
 func TestErrorsOfPostgresKeepTheirOwnCodes(t *testing.T) {
 	t.Parallel()
 	db, client := newQueue(t, 0)
-	ctx, one, plain := t.Context(), engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}
+	ctx, one := t.Context(), engine.Outgoing{Payload: json.RawMessage("1")}
 	err := second(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage(`"\u0000"`)}, engine.SendOptions{}))
 	if e := wantError(t, "a text that jsonb cannot hold", err, "22P05", "data_exception", 400); e.Retryable {
 		t.Error("a text that jsonb cannot hold is worth a retry")

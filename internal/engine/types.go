@@ -103,4 +103,15 @@ type GroupStats struct {
 	Lanes     int     `json:"lanes"`
 	Segments  int     `json:"segments"`
 	Bytes     int64   `json:"bytes" doc:"Disk space of the queue."`
+	Exact     bool    `json:"exact" doc:"Whether the numbers of messages are counts; else some are estimates."`
+	Sent      int64   `json:"sent" doc:"Message ids that the queue has given out."`
+	Delivered int64   `json:"delivered" doc:"Messages that the group was given, each delivery counted."`
+
+	SentRate      *float64   `json:"sent_rate" doc:"Sent per second in the last minute or so; null when not known."`
+	DeliveredRate *float64   `json:"delivered_rate" doc:"Delivered per second, likewise."`
+	RotatedAt     *time.Time `json:"rotated_at" doc:"When the log last went on to another segment."`
+	BlockedBy     *string    `json:"blocked_by" doc:"What keeps the queue's oldest segment; null when nothing does."`
+	BlockerPID    *int       `json:"blocker_pid" doc:"Its process id, when it is a session."`
+	BlockerAge    *float64   `json:"blocker_age_s" doc:"How long its transaction has been open, in seconds."`
+	BlockerQuery  *string    `json:"blocker_query" doc:"Its last statement, as far as it may be seen."`
 }
