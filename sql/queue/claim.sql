@@ -40,6 +40,7 @@ declare
     v_ranges int8range[] := '{}';
     v_lines text[] := '{}';   -- ordered: the lane's lines that are parked
     v_parked int := 0;        -- ordered: messages that had to join them
+    v_rest boolean := false;  -- some of the record did, so that it is gone on with
 begin
     if g.ordered then
         v_lines := array(select distinct p.line from weir_internal.{q}_parked p
@@ -89,8 +90,10 @@ begin
         --}
         end if;
         loop
-            fetch v_rows into r;
-            exit when not found;
+            if not v_rest then
+                fetch v_rows into r;
+                exit when not found;
+            end if;
             if v_taken + v_parked = 0 then
                 if p_max = 0 then
                     close v_rows;
@@ -125,15 +128,16 @@ begin
                 v_parked := v_parked + o.n;
                 o := weir_internal.divert({no}, g, p_lane, v_lines, o);
                 v_parked := v_parked - o.n;
-                exit when v_parked > 1000;
-                continue when o.n = 0;
+                v_rest := c.pos < r.id;
             end if;
-            v_out := v_out || o;
-            v_taken := v_taken + o.n;
-            if o.ids is null then
-                v_ranges := v_ranges || int8range(o.first_id, o.first_id + o.n);
-            else
-                v_ranges := v_ranges || array(select int8range(i, i + 1) from unnest(o.ids) i);
+            if o.n > 0 then
+                v_out := v_out || o;
+                v_taken := v_taken + o.n;
+                if o.ids is null then
+                    v_ranges := v_ranges || int8range(o.first_id, o.first_id + o.n);
+                else
+                    v_ranges := v_ranges || array(select int8range(i, i + 1) from unnest(o.ids) i);
+                end if;
             end if;
             if v_taken >= p_max then
                 if c.seg = v_hi and c.pos = r.id then -- was it the last? Then nobody needs to come and see
@@ -142,6 +146,7 @@ begin
                 end if;
                 exit;
             end if;
+            exit when v_parked > 1000;
         end loop;
         close v_rows;
         if c.finished then

@@ -1,6 +1,7 @@
 package ordered_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -205,5 +206,38 @@ func TestAClaimThatTwoWantToParkIsParkedOnce(t *testing.T) {
 		}
 		l.ack(got[0])
 		l.ack(got[1])
+	})
+}
+
+// sendBatch sends messages of one key a letter in one record, with letter and place as payload.
+func (l lines) sendBatch(keys string) {
+	l.Helper()
+	l.db.Exec(l, `select count(*) from weir.send_batch($1,
+		array(select to_jsonb(k || i) from regexp_split_to_table($2, '') with ordinality s (k, i)),
+		keys => regexp_split_to_array($2, ''))`, queue, keys)
+}
+
+func TestWhatIsLeftOfARecordIsDeliveredWhenSomeOfItJoinsParkedLines(t *testing.T) {
+	each(t, "patience => '1 hour'", func(l lines) {
+		l.sendBatch("abaaaba")
+		l.nack(l.receive(1, "1 hour", "a1")[0], "1 hour")
+		for _, m := range l.receive(2, "1 hour", "b2", "b6") {
+			l.ack(m)
+		}
+		l.clock.Advance(l, 2*time.Hour)
+		for _, want := range []string{"a1", "a3", "a4", "a5", "a7"} {
+			l.ack(l.receive(10, "1 hour", want)[0])
+		}
+		l.receive(10, "1 hour")
+	})
+}
+
+func TestWhatIsNotOfAParkedLineIsDeliveredAmongManyThatAre(t *testing.T) {
+	each(t, "patience => '1 hour'", func(l lines) {
+		l.sendBatch("a")
+		l.nack(l.receive(1, "1 hour", "a1")[0], "1 hour")
+		l.sendBatch(strings.Repeat("a", 1500) + "b")
+		l.ack(l.receive(2000, "1 hour", "b1501")[0])
+		l.receive(10, "1 hour")
 	})
 }
