@@ -67,7 +67,7 @@ fmt: ## format the Go files
 
 ##@ Check
 
-STAGES := check unit engine pooler e2e sdk-python
+STAGES := check unit engine pooler e2e sdk
 
 .PHONY: test
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
@@ -129,6 +129,23 @@ pgbouncer:
 		command -v apt-get >/dev/null; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer; \
 	fi
+
+.PHONY: sdk
+sdk: sdk-go sdk-python ## the SDKs, each with its formatter, linters, tests and the conformance cases
+
+# The tests have a module of their own: they need the engine and the server, which users of the SDK do not. What those
+# two require may change at any time, hence -mod=mod.
+SDK_GO := sdk/go sdk/go/test
+OWN_TOOL := go tool -modfile=$(CURDIR)/tools/go.mod
+
+.PHONY: sdk-go
+sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
+	@cd sdk/go && go mod tidy -diff
+	@for dir in $(SDK_GO); do ( cd $$dir && export GOFLAGS=-mod=mod && go vet ./... && \
+		$(OWN_TOOL) golangci-lint fmt --diff && $(OWN_TOOL) golangci-lint run ./... ); done
+	@mkdir -p $(RESULTS)
+	@cd sdk/go/test && GOFLAGS=-mod=mod WEIR_TEST_PG=$(NEWEST) $(OWN_TOOL) gotestsum --format standard-quiet \
+		--jsonfile $(CURDIR)/$(RESULTS)/sdk-go.json -- -count=1 $(RACE) -timeout 5m ./...
 
 .PHONY: e2e
 e2e: ## the program as its users run it

@@ -28,6 +28,7 @@ type target struct {
 func targets() []target {
 	return []target{
 		{"internal/engine/errors_generated.go", renderGo},
+		{"sdk/go/errors_generated.go", renderGoSDK},
 		{"sdk/python/src/weir/errors_generated.py", renderPython},
 		{"docs/reference/errors.md", renderMarkdown},
 	}

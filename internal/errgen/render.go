@@ -36,6 +36,23 @@ func renderGo(codes []code) ([]byte, error) {
 	return text, nil
 }
 
+// renderGoSDK writes the errors that users of the Go SDK compare with.
+func renderGoSDK(codes []code) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// %s\n\npackage weir\n\n", mark)
+	b.WriteString("// Errors that the engine raises, to compare with by errors.Is.\nvar (\n")
+	for _, c := range codes {
+		fmt.Fprintf(&b, "\t// Err%s is %s: %s\n\tErr%s = known(%q, %q, %t)\n",
+			camel(c.Name), c.SQLState, c.Meaning, camel(c.Name), c.SQLState, c.Name, c.Retryable)
+	}
+	b.WriteString(")\n")
+	text, err := format.Source(b.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("format source: %w", err)
+	}
+	return text, nil
+}
+
 // renderPython writes the codes by name and the table behind the class Error.
 func renderPython(codes []code) ([]byte, error) {
 	var b bytes.Buffer

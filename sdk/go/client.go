@@ -1,0 +1,339 @@
+package weir
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Client calls the engine's functions, over PostgreSQL or over HTTP. It is safe for concurrent use, unless it was made
+// of a single connection or transaction.
+type Client struct {
+	b     backend
+	tries int    // how often a call is made at most
+	end   func() // closes what Connect opened
+	keep  *upkeep
+}
+
+// backend is what PostgreSQL and HTTP both do.
+type backend interface {
+	send(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error)
+	publish(ctx context.Context, topic string, m jsonMessage, o sendOptions) ([]Published, error)
+	receive(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error)
+	pop(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error)
+	peek(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error)
+	settle(ctx context.Context, verb verb, queue string, items []settlement) ([]int, error)
+	extend(ctx context.Context, queue, group string, claims []int64, lease time.Duration) ([]time.Time, error)
+	deadLetters(ctx context.Context, queue string, o receiveOptions) ([]DeadLetter, error)
+	redrive(ctx context.Context, queue string, o receiveOptions) (int64, error)
+	discard(ctx context.Context, queue string, o receiveOptions) (int64, error)
+	createQueue(ctx context.Context, queue string, o QueueOptions) error
+	dropQueue(ctx context.Context, queue string) error
+	createGroup(ctx context.Context, queue, group string, o GroupOptions) error
+	dropGroup(ctx context.Context, queue, group string) error
+	listGroups(ctx context.Context, queue string) ([]Group, error)
+	seek(ctx context.Context, queue, group, position string) error
+	pause(ctx context.Context, queue, group string) error
+	resume(ctx context.Context, queue, group string) error
+	purge(ctx context.Context, queue string) error
+	stats(ctx context.Context, queue string) ([]GroupStats, error)
+	maintain(ctx context.Context) (int, error)
+	version(ctx context.Context) (string, error)
+}
+
+// verb is what can become of claimed messages.
+type verb string
+
+const (
+	ack    verb = "ack"
+	nack   verb = "nack"
+	reject verb = "reject"
+
+	release verb = "release" // not over HTTP
+)
+
+// Published is where a message of a topic went.
+type Published struct {
+	Queue string `json:"queue"`
+	ID    int64  `json:"id"`
+}
+
+// callTries is how often a call is made at most when it fails in a way that may pass.
+const callTries = 5
+
+// Connect opens a client. The target is a DSN of PostgreSQL (a URL or key=value words) or the http:// or https:// URL
+// of a `weir serve`. It suits any pooler: no statement stays prepared on the server unless the DSN asks for it with
+// default_query_exec_mode=cache_statement.
+func Connect(ctx context.Context, target string) (*Client, error) {
+	if strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") {
+		return NewHTTP(target, nil)
+	}
+	cfg, err := pgxpool.ParseConfig(target)
+	if err != nil {
+		return nil, fmt.Errorf("read DSN: %w", err)
+	}
+	if !strings.Contains(target, "default_query_exec_mode") {
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	if _, named := cfg.ConnConfig.RuntimeParams["application_name"]; !named {
+		cfg.ConnConfig.RuntimeParams["application_name"] = "weir sdk go"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, wrap("open database", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, wrap("open database", err)
+	}
+	c := New(pool)
+	closeEar := c.end
+	c.end = func() { closeEar(); pool.Close() }
+	return c, nil
+}
+
+// New returns a client over a pgx pool or connection of the caller's.
+func New(q Querier) *Client {
+	p := &postgres{executor: pgxExecutor{q}, records: true}
+	if pool, ok := q.(*pgxpool.Pool); ok {
+		p.ear = newEar(pool)
+	}
+	tries := callTries
+	if _, ok := q.(pgx.Tx); ok {
+		tries = 1 // a transaction that met an error is over
+	}
+	return &Client{b: p, tries: tries, end: p.ear.close, keep: &upkeep{}}
+}
+
+// NewSQL returns a client over database/sql, with any driver for PostgreSQL.
+func NewSQL(q SQLQuerier) *Client {
+	return &Client{b: &postgres{executor: sqlExecutor{q}}, tries: 1, keep: &upkeep{}}
+}
+
+// NewHTTP returns a client of a `weir serve` at a URL; nil stands for an http.Client without a time limit, because
+// receive may wait long and every call has a context.
+func NewHTTP(url string, client *http.Client) (*Client, error) {
+	h, err := newHTTP(url, client)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{b: h, tries: callTries, end: h.client.CloseIdleConnections, keep: &upkeep{}}, nil
+}
+
+// Close ends what Connect opened. Workers must have stopped.
+func (c *Client) Close() {
+	if c.end != nil {
+		c.end()
+	}
+}
+
+// In returns a client whose calls are part of a transaction of the caller's, who commits or rolls back.
+func (c *Client) In(tx pgx.Tx) *Client {
+	return &Client{b: &postgres{executor: pgxExecutor{tx}, records: true}, tries: 1, keep: c.keep}
+}
+
+// InSQL is In for a transaction of database/sql.
+func (c *Client) InSQL(tx SQLQuerier) *Client {
+	return &Client{b: &postgres{executor: sqlExecutor{tx}}, tries: 1, keep: c.keep}
+}
+
+// Transaction runs fn with a client whose calls share one transaction: committed when fn returns nil, else rolled
+// back. Over HTTP that client can Send, SendBatch and Ack; the calls go out when fn returns, so that within it they
+// give zeros. The error is ErrOutcomeUnknown when the commit failed in a way that leaves it open.
+func (c *Client) Transaction(ctx context.Context, fn func(tx *Client) error) error {
+	if h, ok := c.b.(*httpBackend); ok {
+		return h.transaction(ctx, fn)
+	}
+	return c.transaction(ctx, func(tx pgx.Tx) error { return fn(c.In(tx)) })
+}
+
+// transaction is Transaction for what needs the transaction of pgx.
+func (c *Client) transaction(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	p, ok := c.b.(*postgres)
+	if !ok {
+		return fmt.Errorf("begin transaction: %w: the client is not connected to PostgreSQL", ErrNotInTransaction)
+	}
+	tx, err := p.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // does nothing after the commit
+	if err := fn(tx); err != nil {
+		return err
+	}
+	err = wrap("commit transaction", tx.Commit(ctx))
+	if err != nil && !harmless(err) {
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return err
+}
+
+// Send sends one message and returns its id. The payload is anything that encoding/json can write.
+func (c *Client) Send(ctx context.Context, queue string, payload any, opts ...SendOption) (int64, error) {
+	o := collectSend(opts)
+	m, err := toJSON(Outgoing{Payload: payload, Key: o.key, Headers: o.headers})
+	if err != nil {
+		return 0, err
+	}
+	ids, err := retry(ctx, c.tries, false, func() ([]int64, error) { return c.b.send(ctx, queue, []jsonMessage{m}, o) })
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
+// SendBatch sends messages in their order, all or none, and returns their ids. Of the options, Key and Headers are
+// for messages that have none of their own.
+func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, opts ...SendOption) ([]int64, error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	o := collectSend(opts)
+	texts := make([]jsonMessage, len(batch))
+	for i, m := range batch {
+		if m.Key == "" {
+			m.Key = o.key
+		}
+		if m.Headers == nil {
+			m.Headers = o.headers
+		}
+		var err error
+		if texts[i], err = toJSON(m); err != nil {
+			return nil, err
+		}
+	}
+	return retry(ctx, c.tries, false, func() ([]int64, error) { return c.b.send(ctx, queue, texts, o) })
+}
+
+// Publish sends a message to every queue that is bound to its topic, to all or none.
+func (c *Client) Publish(ctx context.Context, topic string, payload any, opts ...SendOption) ([]Published, error) {
+	o := collectSend(opts)
+	m, err := toJSON(Outgoing{Payload: payload, Key: o.key, Headers: o.headers})
+	if err != nil {
+		return nil, err
+	}
+	return retry(ctx, c.tries, false, func() ([]Published, error) { return c.b.publish(ctx, topic, m, o) })
+}
+
+// Receive claims messages: 1 unless Max says more, for 30 seconds unless Lease says otherwise.
+func (c *Client) Receive(ctx context.Context, queue string, opts ...ReceiveOption) ([]*RawMessage, error) {
+	return c.receive(ctx, queue, collectReceive(1, opts))
+}
+
+// receive claims messages that know this client.
+func (c *Client) receive(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
+	messages, err := retry(ctx, c.tries, false, func() ([]*RawMessage, error) { return c.b.receive(ctx, queue, o) })
+	for _, m := range messages {
+		m.client = c
+	}
+	return messages, err
+}
+
+// Pop receives and acks at once: each message is delivered at most once.
+func (c *Client) Pop(ctx context.Context, queue string, opts ...ReceiveOption) ([]*RawMessage, error) {
+	o := collectReceive(1, opts)
+	return retry(ctx, c.tries, false, func() ([]*RawMessage, error) { return c.b.pop(ctx, queue, o) })
+}
+
+// Peek shows messages that wait for a group, 10 unless Max says otherwise, without claiming them.
+func (c *Client) Peek(ctx context.Context, queue string, opts ...ReceiveOption) ([]*RawMessage, error) {
+	o := collectReceive(10, opts)
+	return retry(ctx, c.tries, true, func() ([]*RawMessage, error) { return c.b.peek(ctx, queue, o) })
+}
+
+// Ack finishes messages of a claim, all of it when no ids are given, and returns how many it finished: 0 when they
+// were finished before.
+func (c *Client) Ack(ctx context.Context, queue string, claim int64, ids ...int64) (int, error) {
+	return c.settle(ctx, ack, queue, settlement{claim: claim, ids: ids})
+}
+
+// Nack gives messages of a claim back for another attempt, and returns how many.
+func (c *Client) Nack(ctx context.Context, queue string, claim int64, opts ...NackOption) (int, error) {
+	s := settlement{claim: claim}
+	for _, set := range opts {
+		set(&s)
+	}
+	return c.settle(ctx, nack, queue, s)
+}
+
+// Reject makes messages of a claim dead letters, all of it when no ids are given, and returns how many.
+func (c *Client) Reject(ctx context.Context, queue string, claim int64, reason string, ids ...int64) (int, error) {
+	return c.settle(ctx, reject, queue, settlement{claim: claim, ids: ids, reason: reason})
+}
+
+// Release gives messages of a claim back unused, all that are left when no ids are given: they are delivered again at
+// once, and this delivery does not count as an attempt. Over PostgreSQL only.
+func (c *Client) Release(ctx context.Context, queue string, claim int64, ids ...int64) (int, error) {
+	return c.settle(ctx, release, queue, settlement{claim: claim, ids: ids})
+}
+
+// settle settles messages of one claim. Doing it twice does no harm.
+func (c *Client) settle(ctx context.Context, verb verb, queue string, s settlement) (int, error) {
+	counts, err := retry(ctx, c.tries, true, func() ([]int, error) {
+		return c.b.settle(ctx, verb, queue, []settlement{s})
+	})
+	if err != nil || len(counts) == 0 {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+// Extend gives a claim a new deadline, a lease from now, and returns it.
+func (c *Client) Extend(ctx context.Context, queue string, claim int64, lease time.Duration) (time.Time, error) {
+	deadlines, err := retry(ctx, c.tries, true, func() ([]time.Time, error) {
+		return c.b.extend(ctx, queue, DefaultGroup, []int64{claim}, lease)
+	})
+	if err != nil || len(deadlines) == 0 {
+		return time.Time{}, err
+	}
+	return deadlines[0].UTC(), nil
+}
+
+// jsonMessage is an Outgoing in JSON.
+type jsonMessage struct {
+	payload string
+	key     *string
+	headers *string
+}
+
+// toJSON writes payload and headers.
+func toJSON(m Outgoing) (jsonMessage, error) {
+	payload, err := json.Marshal(m.Payload)
+	if err != nil {
+		return jsonMessage{}, fmt.Errorf("write payload: %w: %w", ErrPayload, err)
+	}
+	out := jsonMessage{payload: string(payload), key: orNull(m.Key)}
+	if m.Headers != nil {
+		headers, err := json.Marshal(m.Headers)
+		if err != nil {
+			return jsonMessage{}, fmt.Errorf("write headers: %w", err)
+		}
+		text := string(headers)
+		out.headers = &text
+	}
+	return out, nil
+}
+
+// upkeep keeps several workers of one client from doing the same upkeep.
+type upkeep struct {
+	mu   sync.Mutex
+	last time.Time
+}
+
+// turn reports whether it is the caller's turn: nobody had it for most of a second.
+func (u *upkeep) turn() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if time.Since(u.last) < upkeepEvery/2 {
+		return false
+	}
+	u.last = time.Now()
+	return true
+}

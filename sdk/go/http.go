@@ -1,0 +1,256 @@
+package weir
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// httpWaitMax is the longest that a server lets a receive wait.
+const httpWaitMax = time.Minute
+
+// httpBackend speaks to a `weir serve`.
+type httpBackend struct {
+	base   string
+	client *http.Client
+}
+
+func newHTTP(base string, client *http.Client) (*httpBackend, error) {
+	if _, err := url.ParseRequestURI(base); err != nil {
+		return nil, fmt.Errorf("read URL of server: %w", err)
+	}
+	if client == nil {
+		transport, ok := http.DefaultTransport.(*http.Transport)
+		if !ok {
+			return &httpBackend{base: strings.TrimSuffix(base, "/"), client: http.DefaultClient}, nil
+		}
+		transport = transport.Clone()
+		transport.MaxIdleConnsPerHost = 100
+		client = &http.Client{Transport: transport}
+	}
+	return &httpBackend{base: strings.TrimSuffix(base, "/"), client: client}, nil
+}
+
+// problem is the body of an error, as RFC 9457 describes it.
+type problem struct {
+	SQLState  string `json:"sqlstate"`
+	Name      string `json:"name"`
+	Detail    string `json:"detail"`
+	Hint      string `json:"hint"`
+	Retryable bool   `json:"retryable"`
+}
+
+// call makes a request and reads the answer into out, unless it is nil.
+func (h *httpBackend) call(ctx context.Context, method, path string, in, out any) error {
+	doing := method + " " + path
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, h.base+path, body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := h.client.Do(request)
+	if err != nil {
+		return h.failure(ctx, doing, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return h.failure(ctx, doing, err)
+	}
+	if response.StatusCode >= 300 {
+		return fmt.Errorf("%s: %w", doing, problemError(response.StatusCode, text))
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("%s: %w: %w", doing, errBadAnswer, err)
+	}
+	return nil
+}
+
+// failure is a request that got no answer.
+func (h *httpBackend) failure(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil || errors.Is(err, ErrNotInTransaction) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	e := broken("the connection to the server broke: "+err.Error(), err)
+	var network *net.OpError
+	if errors.As(err, &network) && network.Op == "dial" {
+		e.Code, e.Name = codeCannotConnect, "cannot_connect"
+	}
+	return fmt.Errorf("%s: %w", doing, e)
+}
+
+// problemError is what the server reported. What stands between may answer, too, and in other words.
+func problemError(status int, text []byte) *Error {
+	var p problem
+	if err := json.Unmarshal(text, &p); err != nil || p.SQLState == "" {
+		return &Error{
+			Code: codeBroken, Name: "connection_failure", Message: fmt.Sprintf("HTTP status %d without a reason", status),
+			Retryable: status == http.StatusTooManyRequests || status >= 502,
+		}
+	}
+	return &Error{
+		Code: p.SQLState, Name: p.Name, Message: p.Detail, Hint: p.Hint, Retryable: p.Retryable,
+		reported: !strings.HasPrefix(p.SQLState, "08"),
+	}
+}
+
+func queuePath(queue string) string { return "/v1/queues/" + url.PathEscape(queue) }
+
+func groupPath(queue, group string) string {
+	return queuePath(queue) + "/groups/" + url.PathEscape(group)
+}
+
+// httpMessage is a message to send.
+type httpMessage struct {
+	Payload json.RawMessage `json:"payload"`
+	Key     *string         `json:"key,omitempty"`
+	Headers json.RawMessage `json:"headers,omitempty"`
+	DelayMS *int64          `json:"delay_ms,omitempty"`
+
+	Priority *int `json:"priority,omitempty"`
+}
+
+func httpMessages(batch []jsonMessage, o sendOptions) []httpMessage {
+	out := make([]httpMessage, len(batch))
+	for i, m := range batch {
+		out[i] = httpMessage{Payload: json.RawMessage(m.payload), Key: m.key, DelayMS: millis(o.delay), Priority: o.priority}
+		if m.headers != nil {
+			out[i].Headers = json.RawMessage(*m.headers)
+		}
+	}
+	return out
+}
+
+// millis counts milliseconds, upwards: what is not due must not come early.
+func millis(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	ms := d.Milliseconds()
+	if *d > time.Duration(ms)*time.Millisecond {
+		ms++
+	}
+	return &ms
+}
+
+func (h *httpBackend) send(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
+	var out struct{ IDs []int64 }
+	in := map[string]any{"messages": httpMessages(batch, o)}
+	err := h.call(ctx, http.MethodPost, queuePath(queue)+"/messages", in, &out)
+	return out.IDs, err
+}
+
+func (h *httpBackend) publish(ctx context.Context, topic string, m jsonMessage, o sendOptions) ([]Published, error) {
+	var out struct {
+		Messages []struct{ Sent []Published }
+	}
+	in := map[string]any{"messages": httpMessages([]jsonMessage{m}, o)}
+	err := h.call(ctx, http.MethodPost, "/v1/topics/"+url.PathEscape(topic)+"/messages", in, &out)
+	if err != nil || len(out.Messages) == 0 {
+		return nil, err
+	}
+	return out.Messages[0].Sent, nil
+}
+
+// httpReceived is the answer of receive, pop and peek.
+type httpReceived struct {
+	Messages []struct {
+		ID         int64           `json:"id"`
+		ClaimID    int64           `json:"claim_id"`
+		Attempt    int             `json:"attempt"`
+		Key        *string         `json:"key"`
+		Payload    json.RawMessage `json:"payload"`
+		Headers    map[string]any  `json:"headers"`
+		EnqueuedAt time.Time       `json:"enqueued_at"`
+	} `json:"messages"`
+}
+
+func (r *httpReceived) messages(queue, group string) []*RawMessage {
+	messages := make([]*RawMessage, len(r.Messages))
+	for i, m := range r.Messages {
+		messages[i] = &RawMessage{
+			ID: m.ID, ClaimID: m.ClaimID, Attempt: m.Attempt, Payload: m.Payload, Headers: m.Headers,
+			EnqueuedAt: m.EnqueuedAt.UTC(), Queue: queue, Group: group,
+		}
+		if m.Key != nil {
+			messages[i].Key = *m.Key
+		}
+	}
+	return messages
+}
+
+func (h *httpBackend) receive(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
+	wait := min(max(o.wait, 0), httpWaitMax)
+	in := map[string]any{"max": o.max, "lease_ms": millis(&o.lease), "wait_ms": millis(&wait)}
+	var out httpReceived
+	err := h.call(ctx, http.MethodPost, groupPath(queue, o.group)+"/receive", in, &out)
+	return out.messages(queue, o.group), err
+}
+
+func (h *httpBackend) pop(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
+	var out httpReceived
+	err := h.call(ctx, http.MethodPost, groupPath(queue, o.group)+"/pop", map[string]any{"max": o.max}, &out)
+	return out.messages(queue, o.group), err
+}
+
+func (h *httpBackend) peek(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
+	var out httpReceived
+	path := groupPath(queue, o.group) + "/peek?max=" + strconv.Itoa(o.max)
+	err := h.call(ctx, http.MethodGet, path, nil, &out)
+	return out.messages(queue, o.group), err
+}
+
+// httpSettlement is an item of ack, nack and reject.
+type httpSettlement struct {
+	Queue   string  `json:"queue,omitempty"` // in a transaction
+	ClaimID int64   `json:"claim_id"`
+	IDs     []int64 `json:"ids,omitempty"`
+	DelayMS *int64  `json:"delay_ms,omitempty"`
+	Reason  *string `json:"reason,omitempty"`
+}
+
+func (h *httpBackend) settle(ctx context.Context, verb verb, queue string, items []settlement) ([]int, error) {
+	in := make([]httpSettlement, len(items))
+	group := DefaultGroup
+	for i, item := range items {
+		in[i] = httpSettlement{
+			ClaimID: item.claim, IDs: item.ids, DelayMS: millis(item.delay), Reason: orNull(item.reason),
+		}
+		if item.group != "" {
+			group = item.group
+		}
+	}
+	verbs := string(verb) + "s"
+	var out map[string][]struct{ Finished int }
+	path := groupPath(queue, group) + "/" + string(verb)
+	if err := h.call(ctx, http.MethodPost, path, map[string]any{verbs: in}, &out); err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(out[verbs]))
+	for i, item := range out[verbs] {
+		counts[i] = item.Finished
+	}
+	return counts, nil
+}

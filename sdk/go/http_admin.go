@@ -1,0 +1,143 @@
+package weir
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+func (h *httpBackend) extend(
+	ctx context.Context, queue, group string, claims []int64, lease time.Duration,
+) ([]time.Time, error) {
+	type item struct {
+		ClaimID int64  `json:"claim_id"`
+		LeaseMS *int64 `json:"lease_ms"`
+	}
+	in := make([]item, len(claims))
+	for i, claim := range claims {
+		in[i] = item{ClaimID: claim, LeaseMS: millis(&lease)}
+	}
+	var out struct {
+		Extends []struct{ Deadline time.Time }
+	}
+	err := h.call(ctx, http.MethodPost, groupPath(queue, group)+"/extend", map[string]any{"extends": in}, &out)
+	deadlines := make([]time.Time, len(out.Extends))
+	for i, extended := range out.Extends {
+		deadlines[i] = extended.Deadline
+	}
+	return deadlines, err
+}
+
+func (h *httpBackend) deadLetters(ctx context.Context, queue string, o receiveOptions) ([]DeadLetter, error) {
+	var out struct {
+		DeadLetters []DeadLetter `json:"dead_letters"`
+	}
+	query := url.Values{"max": {strconv.Itoa(o.max)}, "after": {strconv.FormatInt(o.after, 10)}}
+	err := h.call(ctx, http.MethodGet, groupPath(queue, o.group)+"/dead_letters?"+query.Encode(), nil, &out)
+	return out.DeadLetters, err
+}
+
+// httpIDs names dead letters, or all.
+type httpIDs struct {
+	IDs []int64 `json:"ids,omitempty"`
+	All bool    `json:"all,omitempty"`
+}
+
+func idsOrAll(ids []int64) httpIDs { return httpIDs{IDs: ids, All: len(ids) == 0} }
+
+func (h *httpBackend) redrive(ctx context.Context, queue string, o receiveOptions) (int64, error) {
+	var out struct{ Redriven int64 }
+	err := h.call(ctx, http.MethodPost, groupPath(queue, o.group)+"/redrive", idsOrAll(o.ids), &out)
+	return out.Redriven, err
+}
+
+func (h *httpBackend) discard(ctx context.Context, queue string, o receiveOptions) (int64, error) {
+	var out struct{ Discarded int64 }
+	err := h.call(ctx, http.MethodPost, groupPath(queue, o.group)+"/discard", idsOrAll(o.ids), &out)
+	return out.Discarded, err
+}
+
+func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOptions) error {
+	in := map[string]any{}
+	given(in, "lanes", o.Lanes)
+	given(in, "message_bytes_max", o.MessageBytesMax)
+	return h.call(ctx, http.MethodPut, queuePath(queue), in, nil)
+}
+
+func (h *httpBackend) dropQueue(ctx context.Context, queue string) error {
+	return h.call(ctx, http.MethodDelete, queuePath(queue), nil, nil)
+}
+
+func (h *httpBackend) createGroup(ctx context.Context, queue, group string, o GroupOptions) error {
+	in := map[string]any{}
+	given(in, "ordered", o.Ordered)
+	given(in, "start", o.Start)
+	given(in, "max_attempts", o.MaxAttempts)
+	given(in, "backoff_min_ms", *millis(&o.BackoffMin))
+	given(in, "backoff_max_ms", *millis(&o.BackoffMax))
+	return h.call(ctx, http.MethodPut, groupPath(queue, group), in, nil)
+}
+
+// given sets a field that is not left to the engine.
+func given[T comparable](in map[string]any, name string, v T) {
+	var zero T
+	if v != zero {
+		in[name] = v
+	}
+}
+
+func (h *httpBackend) dropGroup(ctx context.Context, queue, group string) error {
+	return h.call(ctx, http.MethodDelete, groupPath(queue, group), nil, nil)
+}
+
+func (h *httpBackend) listGroups(ctx context.Context, queue string) ([]Group, error) {
+	var out struct{ Groups []Group }
+	err := h.call(ctx, http.MethodGet, queuePath(queue)+"/groups", nil, &out)
+	return out.Groups, err
+}
+
+func (h *httpBackend) seek(ctx context.Context, queue, group, position string) error {
+	in := map[string]string{"position": position}
+	return h.call(ctx, http.MethodPost, groupPath(queue, group)+"/seek", in, nil)
+}
+
+func (h *httpBackend) pause(ctx context.Context, queue, group string) error {
+	return h.call(ctx, http.MethodPost, anyGroupPath(queue, group)+"/pause", nil, nil)
+}
+
+func (h *httpBackend) resume(ctx context.Context, queue, group string) error {
+	return h.call(ctx, http.MethodPost, anyGroupPath(queue, group)+"/resume", nil, nil)
+}
+
+func (h *httpBackend) purge(ctx context.Context, queue string) error {
+	return h.call(ctx, http.MethodPost, queuePath(queue)+"/purge", nil, nil)
+}
+
+// anyGroupPath is the path of a group, or of the queue when group is "".
+func anyGroupPath(queue, group string) string {
+	if group == "" {
+		return queuePath(queue)
+	}
+	return groupPath(queue, group)
+}
+
+func (h *httpBackend) stats(ctx context.Context, queue string) ([]GroupStats, error) {
+	var out struct{ Groups []GroupStats }
+	path := "/v1/stats"
+	if queue != "" {
+		path += "?queue=" + url.QueryEscape(queue)
+	}
+	err := h.call(ctx, http.MethodGet, path, nil, &out)
+	return out.Groups, err
+}
+
+// maintain does nothing: the server does it.
+func (h *httpBackend) maintain(context.Context) (int, error) { return 0, nil }
+
+func (h *httpBackend) version(ctx context.Context) (string, error) {
+	var out struct{ Engine string }
+	err := h.call(ctx, http.MethodGet, "/healthz", nil, &out)
+	return out.Engine, err
+}

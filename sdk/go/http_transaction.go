@@ -1,0 +1,79 @@
+package weir
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+)
+
+// gathered is a transaction over HTTP: what its calls ask for, sent when it ends. Calls that need an answer find a
+// transport that refuses them.
+type gathered struct {
+	*httpBackend
+
+	mu    sync.Mutex
+	acks  []httpSettlement
+	sends []httpSend
+}
+
+// httpSend is what a transaction sends to one queue.
+type httpSend struct {
+	Queue    string        `json:"queue"`
+	Messages []httpMessage `json:"messages"`
+}
+
+// transaction gathers what fn calls for and sends it as one request.
+func (h *httpBackend) transaction(ctx context.Context, fn func(tx *Client) error) error {
+	g := &gathered{httpBackend: &httpBackend{base: h.base, client: &http.Client{Transport: refusing{}}}}
+	if err := fn(&Client{b: g, tries: 1, keep: &upkeep{}}); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.acks)+len(g.sends) == 0 {
+		return nil
+	}
+	in := map[string]any{}
+	if g.acks != nil {
+		in["acks"] = g.acks
+	}
+	if g.sends != nil {
+		in["sends"] = g.sends
+	}
+	err := h.call(ctx, http.MethodPost, "/v1/transaction", in, nil)
+	if Code(err) == codeBroken {
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return err
+}
+
+func (g *gathered) send(_ context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sends = append(g.sends, httpSend{Queue: queue, Messages: httpMessages(batch, o)})
+	return nil, nil
+}
+
+func (g *gathered) settle(_ context.Context, verb verb, queue string, items []settlement) ([]int, error) {
+	if verb != ack {
+		return nil, refused(string(verb))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, item := range items {
+		g.acks = append(g.acks, httpSettlement{Queue: queue, ClaimID: item.claim, IDs: item.ids})
+	}
+	return nil, nil
+}
+
+// refused says that a call has no place in a transaction over HTTP.
+func refused(call string) error {
+	return fmt.Errorf("%s: %w: over HTTP it can send and ack only", call, ErrNotInTransaction)
+}
+
+// refusing is a transport that makes no request.
+type refusing struct{}
+
+// RoundTrip refuses.
+func (refusing) RoundTrip(r *http.Request) (*http.Response, error) { return nil, refused(r.URL.Path) }

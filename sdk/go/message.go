@@ -1,0 +1,108 @@
+package weir
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Message is one delivered message with a payload of type T.
+type Message[T any] struct {
+	ID         int64          // the same at every delivery; rises within the queue
+	ClaimID    int64          // what ack takes; 0 from Peek
+	Attempt    int            // 1 at the first delivery
+	Key        string         // "" when it was sent without one
+	Payload    T              // as sent
+	Headers    map[string]any // as sent, or nil
+	EnqueuedAt time.Time      // when it was sent
+	Queue      string
+	Group      string
+
+	client *Client
+}
+
+// RawMessage is a message whose payload is still JSON.
+type RawMessage = Message[json.RawMessage]
+
+// Decode returns the message with its payload as a T. The error is ErrPayload when it does not fit.
+func Decode[T any](raw *RawMessage) (*Message[T], error) {
+	if same, ok := any(raw).(*Message[T]); ok {
+		return same, nil
+	}
+	m := &Message[T]{
+		ID: raw.ID, ClaimID: raw.ClaimID, Attempt: raw.Attempt, Key: raw.Key, Headers: raw.Headers,
+		EnqueuedAt: raw.EnqueuedAt, Queue: raw.Queue, Group: raw.Group, client: raw.client,
+	}
+	if err := json.Unmarshal(raw.Payload, &m.Payload); err != nil {
+		return nil, fmt.Errorf("decode message %d of %s: %w: %w", raw.ID, raw.Queue, ErrPayload, err)
+	}
+	return m, nil
+}
+
+// Ack finishes the message. Not for handlers of a worker: their result does it.
+func (m *Message[T]) Ack(ctx context.Context) error {
+	_, err := m.client.Ack(ctx, m.Queue, m.ClaimID, m.ID)
+	return err
+}
+
+// Nack gives the message back for another attempt, with the group's backoff unless After says when.
+func (m *Message[T]) Nack(ctx context.Context, opts ...NackOption) error {
+	_, err := m.client.Nack(ctx, m.Queue, m.ClaimID, append(opts, IDs(m.ID))...)
+	return err
+}
+
+// Reject makes the message a dead letter.
+func (m *Message[T]) Reject(ctx context.Context, reason string) error {
+	_, err := m.client.Reject(ctx, m.Queue, m.ClaimID, reason, m.ID)
+	return err
+}
+
+// Extend gives the whole claim a new lease, counted from now.
+func (m *Message[T]) Extend(ctx context.Context, lease time.Duration) error {
+	_, err := m.client.Extend(ctx, m.Queue, m.ClaimID, lease)
+	return err
+}
+
+// ExactlyOnce runs fn in a transaction that also acks the message: what fn writes and sends through it, and the ack,
+// happen together or not at all. The ack comes first, so that nothing is done for a message that went to another.
+func (m *Message[T]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return m.client.transaction(ctx, func(tx pgx.Tx) error {
+		if _, err := m.client.In(tx).Ack(ctx, m.Queue, m.ClaimID, m.ID); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// DeadLetter is a message that used up its attempts or was rejected.
+type DeadLetter struct {
+	ID         int64           `json:"id"`
+	Key        *string         `json:"key"`
+	Payload    json.RawMessage `json:"payload"`
+	Headers    json.RawMessage `json:"headers"`
+	EnqueuedAt time.Time       `json:"enqueued_at"`
+	Attempts   int             `json:"attempts"`
+	DiedAt     time.Time       `json:"died_at"`
+	Reason     *string         `json:"reason"`
+}
+
+// Group is how a group of a queue is set up.
+type Group struct {
+	Group       string `json:"group"`
+	Ordered     bool   `json:"ordered"`
+	MaxAttempts int    `json:"max_attempts"`
+}
+
+// GroupStats counts what a group has before it.
+type GroupStats struct {
+	Queue   string `json:"queue"`
+	Group   string `json:"group"`
+	Waiting int64  `json:"waiting"` // a receive could get them now
+	Claimed int64  `json:"claimed"` // under a live claim
+	Delayed int64  `json:"delayed"` // not due yet
+	Parked  int64  `json:"parked"`  // of an ordered group: in lines of keys that are in trouble
+	Dead    int64  `json:"dead"`    // dead letters
+}

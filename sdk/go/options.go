@@ -1,0 +1,121 @@
+package weir
+
+import "time"
+
+// DefaultGroup is the group that every queue is born with.
+const DefaultGroup = "default"
+
+// Outgoing is one message of a batch.
+type Outgoing struct {
+	Payload any            // any value that encoding/json can write; json.RawMessage goes as it is
+	Key     string         // messages with one key stay in order in an ordered group; "" is none
+	Headers map[string]any // beside the payload; nil is none
+}
+
+// sendOptions are what the options of a send amount to.
+type sendOptions struct {
+	key     string
+	headers map[string]any
+	delay   *time.Duration
+
+	priority *int
+}
+
+// SendOption is an option of Send, SendBatch and Publish.
+type SendOption func(*sendOptions)
+
+// Key sets the key of a message.
+func Key(key string) SendOption { return func(o *sendOptions) { o.key = key } }
+
+// Headers sets the headers of a message.
+func Headers(headers map[string]any) SendOption { return func(o *sendOptions) { o.headers = headers } }
+
+// Delay has the message delivered no earlier than this from now.
+func Delay(d time.Duration) SendOption { return func(o *sendOptions) { o.delay = &d } }
+
+// Priority has the message go before those of a lower one: 0, as without it, up to the queue's priorities - 1. Not
+// together with a key.
+func Priority(level int) SendOption { return func(o *sendOptions) { o.priority = &level } }
+
+func collectSend(opts []SendOption) (o sendOptions) {
+	for _, set := range opts {
+		set(&o)
+	}
+	return o
+}
+
+// receiveOptions are what the options of a receive amount to.
+type receiveOptions struct {
+	group string
+	max   int
+	lease time.Duration
+	wait  time.Duration
+	after int64
+	ids   []int64
+}
+
+// ReceiveOption is an option of Receive, Pop, Peek and of the calls about dead letters; each takes those it has a use
+// for.
+type ReceiveOption func(*receiveOptions)
+
+// InGroup names the group; DefaultGroup unless given.
+func InGroup(group string) ReceiveOption { return func(o *receiveOptions) { o.group = group } }
+
+// Max limits how many messages a call returns.
+func Max(n int) ReceiveOption { return func(o *receiveOptions) { o.max = n } }
+
+// Lease says how long a claim lasts; 30 seconds unless given.
+func Lease(d time.Duration) ReceiveOption { return func(o *receiveOptions) { o.lease = d } }
+
+// Wait has Receive wait up to this long for a first message.
+func Wait(d time.Duration) ReceiveOption { return func(o *receiveOptions) { o.wait = d } }
+
+// AfterID has DeadLetters begin behind an id: the last one of the page before.
+func AfterID(id int64) ReceiveOption { return func(o *receiveOptions) { o.after = id } }
+
+// OnlyIDs limits Redrive and Discard to these dead letters.
+func OnlyIDs(ids ...int64) ReceiveOption { return func(o *receiveOptions) { o.ids = ids } }
+
+func collectReceive(most int, opts []ReceiveOption) receiveOptions {
+	o := receiveOptions{group: DefaultGroup, max: most, lease: 30 * time.Second}
+	for _, set := range opts {
+		set(&o)
+	}
+	return o
+}
+
+// settlement is what shall become of messages of one claim.
+type settlement struct {
+	group  string
+	claim  int64
+	ids    []int64 // nil = all that are left
+	delay  *time.Duration
+	reason string
+}
+
+// NackOption is an option of Nack.
+type NackOption func(*settlement)
+
+// IDs limits a nack to these messages of the claim.
+func IDs(ids ...int64) NackOption { return func(s *settlement) { s.ids = ids } }
+
+// After has the messages delivered again this long from now, instead of after the group's backoff.
+func After(d time.Duration) NackOption { return func(s *settlement) { s.delay = &d } }
+
+// Reason is kept with the dead letter, should the message become one.
+func Reason(text string) NackOption { return func(s *settlement) { s.reason = text } }
+
+// QueueOptions are the settings of a new queue. The zero value of a field leaves it to the engine.
+type QueueOptions struct {
+	Lanes           int // how many consumers can claim at the same moment; 1 is a total order
+	MessageBytesMax int // the largest message as stored
+}
+
+// GroupOptions are the settings of a new group. The zero value of a field leaves it to the engine.
+type GroupOptions struct {
+	Ordered     bool   // messages of one key one after the other
+	Start       string // "start", "end" or a time
+	MaxAttempts int    // deliveries before a message is a dead letter
+	BackoffMin  time.Duration
+	BackoffMax  time.Duration
+}

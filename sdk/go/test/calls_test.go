@@ -1,0 +1,212 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	weir "github.com/weirmq/weir/sdk/go"
+)
+
+// arguments are those of a call in a case. Times are in milliseconds.
+type arguments struct {
+	Queue           string          `json:"queue"`
+	Group           string          `json:"group"`
+	Payload         json.RawMessage `json:"payload"`
+	Key             string          `json:"key"`
+	Headers         json.RawMessage `json:"headers"`
+	DelayMS         *int64          `json:"delay_ms"`
+	Messages        []outgoing      `json:"messages"`
+	ClaimID         int64           `json:"claim_id"`
+	IDs             []int64         `json:"ids"`
+	Reason          string          `json:"reason"`
+	Max             *int            `json:"max"`
+	After           int64           `json:"after"`
+	LeaseMS         *int64          `json:"lease_ms"`
+	WaitMS          int64           `json:"wait_ms"`
+	Lanes           int             `json:"lanes"`
+	MessageBytesMax int             `json:"message_bytes_max"`
+	Ordered         bool            `json:"ordered"`
+	Start           string          `json:"start"`
+	MaxAttempts     int             `json:"max_attempts"`
+	BackoffMinMS    int64           `json:"backoff_min_ms"`
+	BackoffMaxMS    int64           `json:"backoff_max_ms"`
+}
+
+type outgoing struct {
+	Payload json.RawMessage `json:"payload"`
+	Key     string          `json:"key"`
+	Headers map[string]any  `json:"headers"`
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// call makes the call of a step.
+func call(ctx context.Context, c *weir.Client, name string, args map[string]any) (any, error) {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	var a arguments
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&a); err != nil {
+		return nil, fmt.Errorf("arguments of %s: %w", name, err)
+	}
+	do, ok := calls[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no call %q", name)
+	}
+	return do(ctx, c, a)
+}
+
+var calls = map[string]func(context.Context, *weir.Client, arguments) (any, error){
+	"send": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		opts, err := a.sendOptions()
+		if err != nil {
+			return nil, err
+		}
+		return c.Send(ctx, a.Queue, a.Payload, opts...)
+	},
+	"send_batch": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		opts, err := a.sendOptions()
+		if err != nil {
+			return nil, err
+		}
+		batch := make([]weir.Outgoing, len(a.Messages))
+		for i, m := range a.Messages {
+			batch[i] = weir.Outgoing{Payload: m.Payload, Key: m.Key, Headers: m.Headers}
+		}
+		return c.SendBatch(ctx, a.Queue, batch, opts...)
+	},
+	"receive": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return received(c.Receive(ctx, a.Queue, a.receiveOptions()...))
+	},
+	"pop": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return received(c.Pop(ctx, a.Queue, a.receiveOptions()...))
+	},
+	"peek": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return received(c.Peek(ctx, a.Queue, a.receiveOptions()...))
+	},
+	"ack": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Ack(ctx, a.Queue, a.ClaimID, a.IDs...)
+	},
+	"nack": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		opts := []weir.NackOption{weir.IDs(a.IDs...), weir.Reason(a.Reason)}
+		if a.DelayMS != nil {
+			opts = append(opts, weir.After(ms(*a.DelayMS)))
+		}
+		return c.Nack(ctx, a.Queue, a.ClaimID, opts...)
+	},
+	"reject": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Reject(ctx, a.Queue, a.ClaimID, a.Reason, a.IDs...)
+	},
+	"extend": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Extend(ctx, a.Queue, a.ClaimID, ms(*a.LeaseMS))
+	},
+	"dead_letters": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.DeadLetters(ctx, a.Queue, a.receiveOptions()...)
+	},
+	"redrive": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Redrive(ctx, a.Queue, a.receiveOptions()...)
+	},
+	"discard": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Discard(ctx, a.Queue, a.receiveOptions()...)
+	},
+	"create_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		o := weir.QueueOptions{Lanes: a.Lanes, MessageBytesMax: a.MessageBytesMax}
+		return nil, c.CreateQueue(ctx, a.Queue, o)
+	},
+	"drop_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.DropQueue(ctx, a.Queue)
+	},
+	"create_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.CreateGroup(ctx, a.Queue, a.Group, weir.GroupOptions{
+			Ordered: a.Ordered, Start: a.Start, MaxAttempts: a.MaxAttempts,
+			BackoffMin: ms(a.BackoffMinMS), BackoffMax: ms(a.BackoffMaxMS),
+		})
+	},
+	"drop_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.DropGroup(ctx, a.Queue, a.Group)
+	},
+	"list_groups": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.ListGroups(ctx, a.Queue)
+	},
+	"pause": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.Pause(ctx, a.Queue, a.Group)
+	},
+	"resume": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.Resume(ctx, a.Queue, a.Group)
+	},
+	"purge": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.Purge(ctx, a.Queue)
+	},
+	"stats": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Stats(ctx, a.Queue)
+	},
+	"maintain": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Maintain(ctx) },
+	"version":  func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Version(ctx) },
+}
+
+func (a arguments) sendOptions() ([]weir.SendOption, error) {
+	opts := []weir.SendOption{weir.Key(a.Key)}
+	if a.DelayMS != nil {
+		opts = append(opts, weir.Delay(ms(*a.DelayMS)))
+	}
+	if a.Headers != nil {
+		var headers map[string]any
+		if err := json.Unmarshal(a.Headers, &headers); err != nil {
+			return nil, err
+		}
+		opts = append(opts, weir.Headers(headers))
+	}
+	return opts, nil
+}
+
+func (a arguments) receiveOptions() []weir.ReceiveOption {
+	opts := []weir.ReceiveOption{weir.Wait(ms(a.WaitMS)), weir.AfterID(a.After), weir.OnlyIDs(a.IDs...)}
+	if a.Group != "" {
+		opts = append(opts, weir.InGroup(a.Group))
+	}
+	if a.Max != nil {
+		opts = append(opts, weir.Max(*a.Max))
+	}
+	if a.LeaseMS != nil {
+		opts = append(opts, weir.Lease(ms(*a.LeaseMS)))
+	}
+	return opts
+}
+
+// received gives messages the form in which cases expect them.
+func received(messages []*weir.RawMessage, err error) (any, error) {
+	list := []map[string]any{}
+	for _, m := range messages {
+		object := map[string]any{
+			"id": m.ID, "claim_id": m.ClaimID, "attempt": m.Attempt, "key": nil, "payload": m.Payload,
+			"headers": m.Headers, "enqueued_at": m.EnqueuedAt, "queue": m.Queue, "group": m.Group,
+		}
+		if m.Key != "" {
+			object["key"] = m.Key
+		}
+		list = append(list, object)
+	}
+	return list, err
+}
+
+// toPlain turns a result into what JSON has.
+func toPlain(t *testing.T, v any) (plain any) {
+	t.Helper()
+	decodeNumbers(t, get(json.Marshal(v))(t), &plain)
+	return plain
+}
+
+// decodeNumbers reads JSON and keeps numbers as they are written: ids do not fit a float.
+func decodeNumbers(t *testing.T, text []byte, into any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	must(t, d.Decode(into))
+}

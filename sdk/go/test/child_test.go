@@ -1,0 +1,4 @@
+package test
+
+// runChild is for the processes that tests start.
+func runChild() {}

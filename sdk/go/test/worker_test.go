@@ -1,0 +1,386 @@
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	weir "github.com/weirmq/weir/sdk/go"
+)
+
+type job struct {
+	N int `json:"n"`
+}
+
+// start runs a worker until the test ends or stop is called, which returns when the worker has.
+func start(t *testing.T, w *weir.Worker) (stop func()) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(t.Context()) }()
+	stop = sync.OnceFunc(func() {
+		must(t, w.Stop(context.Background()))
+		must(t, <-ended)
+	})
+	t.Cleanup(stop)
+	pgtest.WaitFor(t, "the worker to run", func() bool { return w.Health().Running })
+	return stop
+}
+
+// idle waits until a group has nothing before it.
+func idle(t *testing.T, c *weir.Client, group string) {
+	t.Helper()
+	pgtest.WaitFor(t, group+" to be idle", func() bool {
+		for _, s := range get(c.Stats(t.Context(), "q"))(t) {
+			if s.Group == group {
+				return s.Waiting+s.Claimed+s.Delayed+s.Parked == 0
+			}
+		}
+		return false
+	})
+}
+
+// dead returns the reasons of the dead letters by payload.
+func dead(t *testing.T, c *weir.Client) map[string]string {
+	t.Helper()
+	reasons := map[string]string{}
+	for _, d := range get(c.DeadLetters(t.Context(), "q"))(t) {
+		reasons[string(d.Payload)] = *d.Reason
+	}
+	return reasons
+}
+
+// each runs a test with a client over PostgreSQL and one over HTTP.
+func each(t *testing.T, run func(t *testing.T, db *pgtest.DB, c *weir.Client)) {
+	t.Run("sql", func(t *testing.T) {
+		t.Parallel()
+		db, client := newClient(t)
+		run(t, db, client)
+	})
+	t.Run("http", func(t *testing.T) {
+		t.Parallel()
+		db, _ := newClient(t)
+		run(t, db, connect(t, serve(t, db)))
+	})
+}
+
+func TestEveryMessageIsHandledOnceAndFinished(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
+		const n = 500
+		jobs := make([]job, n)
+		for i := range jobs {
+			jobs[i].N = i
+		}
+		get(weir.NewProducer[job](c, "q").SendBatch(t.Context(), jobs))(t)
+		var seen [n]atomic.Int32
+		stop := start(t, weir.NewWorker(c, "q", func(_ context.Context, m *weir.Message[job]) error {
+			seen[m.Payload.N].Add(1)
+			return nil
+		}))
+		idle(t, c, "default")
+		stop()
+		for i := range seen {
+			if got := seen[i].Load(); got != 1 {
+				t.Errorf("job %d ran %d times", i, got)
+			}
+		}
+		if got := get(c.Pop(t.Context(), "q"))(t); len(got) != 0 {
+			t.Errorf("message %d is left", got[0].ID)
+		}
+	})
+}
+
+func TestTheResultOfAHandlerDecides(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
+		for _, payload := range []any{"done", "reject", "retry", "panic", "bad type", 7} {
+			get(c.Send(t.Context(), "q", payload))(t)
+		}
+		var retried atomic.Int32
+		boom := errors.New("boom")
+		w := weir.NewWorker(c, "q", func(_ context.Context, m *weir.Message[string]) error {
+			switch m.Payload {
+			case "reject":
+				return weir.Reject(boom)
+			case "retry":
+				retried.Add(1)
+				if m.Attempt == 1 {
+					return weir.RetryAfter(0, boom)
+				}
+			case "panic":
+				if m.Attempt == 1 {
+					panic("at the disco")
+				}
+				return weir.Reject(fmt.Errorf("attempt %d", m.Attempt))
+			}
+			return nil
+		}, weir.WorkerOptions{OnError: func(*weir.RawMessage, error) {}})
+		start(t, w)
+		idle(t, c, "default")
+		got := dead(t, c)
+		if got[`"reject"`] != "boom" || got[`"panic"`] != "attempt 2" || got["7"] == "" || len(got) != 3 {
+			t.Errorf("dead letters: %v", got)
+		}
+		if retried.Load() != 2 {
+			t.Errorf("what shall be retried ran %d times", retried.Load())
+		}
+	})
+}
+
+func TestAPanicIsKeptAsTheReason(t *testing.T) {
+	t.Parallel()
+	_, c := newClient(t)
+	must(t, c.CreateGroup(t.Context(), "q", "once", weir.GroupOptions{MaxAttempts: 1}))
+	get(c.Send(t.Context(), "q", 1))(t)
+	start(t, weir.NewWorker(c, "q", func(context.Context, *weir.Message[int]) error { panic("at the disco") },
+		weir.WorkerOptions{Group: "once", OnError: func(*weir.RawMessage, error) {}}))
+	idle(t, c, "once")
+	letters := get(c.DeadLetters(t.Context(), "q", weir.InGroup("once")))(t)
+	if len(letters) != 1 || letters[0].Reason == nil {
+		t.Fatalf("dead letters: %v", letters)
+	}
+	if reason := *letters[0].Reason; !strings.Contains(reason, "at the disco") {
+		t.Errorf("reason: %s", reason)
+	}
+}
+
+func TestOfAnOrderedGroupOneKeyRunsInOrder(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
+		must(t, c.CreateGroup(t.Context(), "q", "g", weir.GroupOptions{Ordered: true, BackoffMin: time.Millisecond}))
+		var batch []weir.Outgoing
+		for i := range 60 {
+			batch = append(batch, weir.Outgoing{Payload: job{i}, Key: fmt.Sprint("key ", i%3)})
+		}
+		get(c.SendBatch(t.Context(), "q", batch))(t)
+		var mu sync.Mutex
+		done, running := map[string][]int{}, map[string]int{}
+		start(t, weir.NewWorker(c, "q", func(_ context.Context, m *weir.Message[job]) error {
+			mu.Lock()
+			running[m.Key]++
+			if running[m.Key] > 1 {
+				t.Errorf("two messages of %s at once", m.Key)
+			}
+			mu.Unlock()
+			defer func() {
+				mu.Lock()
+				defer mu.Unlock()
+				running[m.Key]--
+			}()
+			if m.Attempt == 1 && m.Payload.N%7 == 0 {
+				return errors.New("once more")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done[m.Key] = append(done[m.Key], m.Payload.N)
+			return nil
+		}, weir.WorkerOptions{Group: "g", Prefetch: 40, OnError: func(m *weir.RawMessage, err error) {
+			if m == nil {
+				t.Error(err)
+			}
+		}}))
+		pgtest.WaitFor(t, "all to be done", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(done["key 0"])+len(done["key 1"])+len(done["key 2"]) >= 60
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		for key, order := range done {
+			if len(order) != 20 || !slices.IsSorted(order) {
+				t.Errorf("%s: %v", key, order)
+			}
+		}
+	})
+}
+
+func TestALongHandlerKeepsItsClaim(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, db *pgtest.DB, c *weir.Client) {
+		const lease = 600 * time.Millisecond
+		get(c.Send(t.Context(), "q", 1))(t)
+		begun, finish := make(chan int, 10), make(chan struct{})
+		start(t, weir.NewWorker(c, "q", func(ctx context.Context, m *weir.Message[int]) error {
+			begun <- m.Attempt
+			select {
+			case <-finish:
+			case <-ctx.Done():
+				t.Errorf("cancelled: %v", context.Cause(ctx))
+			}
+			return nil
+		}, weir.WorkerOptions{Lease: lease}))
+		<-begun
+		end := time.Now().Add(4 * lease)
+		pgtest.WaitFor(t, "four leases to pass", func() bool {
+			if got := get(c.Receive(t.Context(), "q"))(t); len(got) > 0 {
+				t.Fatalf("another consumer got it, attempt %d", got[0].Attempt)
+			}
+			return time.Now().After(end)
+		})
+		close(finish)
+		idle(t, c, "default")
+	})
+}
+
+func TestAHandlerIsCancelledWhenItsClaimIsLost(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	get(c.Send(t.Context(), "q", 1))(t)
+	begun, cancelled := make(chan struct{}, 10), make(chan error, 10)
+	start(t, weir.NewWorker(c, "q", func(ctx context.Context, m *weir.Message[int]) error {
+		if m.Attempt > 1 {
+			return nil
+		}
+		begun <- struct{}{}
+		<-ctx.Done()
+		cancelled <- context.Cause(ctx)
+		return nil // too late: this must not finish what another does
+	}, weir.WorkerOptions{Lease: 3 * time.Second, OnError: func(*weir.RawMessage, error) {}}))
+	<-begun
+	db.Exec(t, "select weir.purge('q')")
+	if err := <-cancelled; !errors.Is(err, weir.ErrClaimLost) {
+		t.Errorf("cancelled with %v", err)
+	}
+}
+
+func TestExactlyOnceCommitsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	must(t, c.CreateQueue(t.Context(), "onward", weir.QueueOptions{Lanes: 1}))
+	db.Exec(t, "create table done (n int primary key)")
+	for i := range 20 {
+		get(c.Send(t.Context(), "q", job{i}))(t)
+	}
+	start(t, weir.NewWorker(c, "q", func(ctx context.Context, m *weir.Message[job]) error {
+		return m.ExactlyOnce(ctx, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "insert into done values ($1)", m.Payload.N); err != nil {
+				return err
+			}
+			if _, err := c.In(tx).Send(ctx, "onward", m.Payload); err != nil {
+				return err
+			}
+			if m.Attempt == 1 && m.Payload.N%4 == 0 {
+				return weir.RetryAfter(0, errors.New("after the writes"))
+			}
+			return nil
+		})
+	}, weir.WorkerOptions{OnError: func(*weir.RawMessage, error) {}}))
+	idle(t, c, "default")
+	if n := pgtest.QueryVal[int](t, db, "select count(*)::int from done"); n != 20 {
+		t.Errorf("%d rows", n)
+	}
+	if sent := get(c.Pop(t.Context(), "onward", weir.Max(100)))(t); len(sent) != 20 {
+		t.Errorf("%d messages sent on", len(sent))
+	}
+}
+
+func TestASoftStopLetsHandlersEndAndGivesBackTheRest(t *testing.T) {
+	t.Parallel()
+	_, c := newClient(t)
+	for i := range 5 {
+		get(c.Send(t.Context(), "q", job{i}))(t)
+	}
+	begun, finish := make(chan struct{}, 5), make(chan struct{})
+	w := weir.NewWorker(c, "q", func(ctx context.Context, _ *weir.Message[job]) error {
+		begun <- struct{}{}
+		<-finish
+		return ctx.Err()
+	}, weir.WorkerOptions{Concurrency: 1, Prefetch: 5})
+	stop := start(t, w)
+	<-begun
+	pgtest.WaitFor(t, "all to be held", func() bool { return w.Health().Held == 5 })
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	pgtest.WaitFor(t, "the rest to be given back", func() bool { return w.Health().Held == 1 })
+	rest := get(c.Receive(t.Context(), "q", weir.Max(10), weir.Wait(10*time.Second)))(t)
+	close(finish)
+	<-stopped
+	if len(rest) == 0 || rest[0].Attempt != 1 {
+		t.Errorf("given back: %v", rest)
+	}
+	for _, s := range get(c.Stats(t.Context(), "q"))(t) {
+		if s.Waiting+s.Claimed+s.Delayed != 4 {
+			t.Errorf("left: %+v, want 4", s)
+		}
+	}
+}
+
+func TestAHardStopCancelsHandlersAndGivesTheirMessagesBack(t *testing.T) {
+	t.Parallel()
+	_, c := newClient(t)
+	get(c.Send(t.Context(), "q", job{1}))(t)
+	begun := make(chan struct{})
+	w := weir.NewWorker(c, "q", func(ctx context.Context, _ *weir.Message[job]) error {
+		close(begun)
+		<-ctx.Done()
+		return ctx.Err()
+	}, weir.WorkerOptions{OnError: func(*weir.RawMessage, error) {}})
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(t.Context()) }()
+	<-begun
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	must(t, w.Stop(now))
+	must(t, <-ended)
+	if got := get(c.Receive(t.Context(), "q", weir.Wait(10*time.Second)))(t); len(got) != 1 || got[0].Attempt != 2 {
+		t.Errorf("received %v", got)
+	}
+}
+
+func TestATimeoutCancelsTheHandler(t *testing.T) {
+	t.Parallel()
+	_, c := newClient(t)
+	must(t, c.CreateGroup(t.Context(), "q", "once", weir.GroupOptions{MaxAttempts: 1}))
+	get(c.Send(t.Context(), "q", 1))(t)
+	failed := make(chan error, 1)
+	start(t, weir.NewWorker(c, "q", func(ctx context.Context, _ *weir.Message[int]) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}, weir.WorkerOptions{
+		Group: "once", Timeout: 20 * time.Millisecond, OnError: func(_ *weir.RawMessage, err error) { failed <- err },
+	}))
+	if err := <-failed; !errors.Is(err, weir.ErrTimeout) {
+		t.Errorf("failed with %v", err)
+	}
+}
+
+func TestAWorkerWithoutItsQueueEndsWithTheError(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
+		handle := func(context.Context, *weir.RawMessage) error { return nil }
+		if err := weir.NewWorker(c, "none", handle).Run(t.Context()); !errors.Is(err, weir.ErrQueueNotFound) {
+			t.Errorf("no queue: %v", err)
+		}
+		err := weir.NewWorker(c, "q", handle, weir.WorkerOptions{Group: "none"}).Run(t.Context())
+		if !errors.Is(err, weir.ErrGroupNotFound) {
+			t.Errorf("no group: %v", err)
+		}
+	})
+}
+
+func TestAWorkerGoesOnWhenItsConnectionsAreCut(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	var count atomic.Int32
+	start(t, weir.NewWorker(c, "q", func(context.Context, *weir.Message[int]) error {
+		count.Add(1)
+		return nil
+	}, weir.WorkerOptions{Lease: 2 * time.Second, OnError: func(*weir.RawMessage, error) {}}))
+	super := db.Super(t)
+	for i := range int32(5) {
+		_, err := super.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
+			where datname = current_database() and application_name = 'weir sdk go'`)
+		must(t, err)
+		get(c.Send(t.Context(), "q", 1))(t)
+		pgtest.WaitFor(t, "the message to be handled", func() bool { return count.Load() > i })
+	}
+}

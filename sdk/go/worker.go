@@ -1,0 +1,287 @@
+package weir
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Handler works on one message. What it returns decides: nil acks the message, [RetryAfter] delivers it again after a
+// time, [Reject] makes it a dead letter, any other error or a panic delivers it again after the group's backoff.
+type Handler[T any] func(ctx context.Context, m *Message[T]) error
+
+// Middleware wraps the handler of every message, for logging, tracing and metrics. The first of a list is outermost.
+type Middleware func(next Handler[json.RawMessage]) Handler[json.RawMessage]
+
+// WorkerOptions are the settings of a worker. The zero value of a field means what it says.
+type WorkerOptions struct {
+	Group       string        // DefaultGroup
+	Concurrency int           // handlers that run at once: 10
+	Prefetch    int           // messages held at most, running ones included: twice Concurrency
+	Lease       time.Duration // of a claim, renewed while its messages are held: 30 seconds
+	Timeout     time.Duration // of one handler: none
+	StopTimeout time.Duration // how long handlers may take to end once ctx of Run has ended: 30 seconds
+	NoUpkeep    bool          // true: do not call Maintain about once a second
+	Middleware  []Middleware
+	// OnError is told of handlers that failed, with their message, and of calls that failed, with nil. By default the
+	// Logger is. It must not block.
+	OnError func(m *RawMessage, err error)
+	Logger  *slog.Logger // slog.Default()
+}
+
+// Worker claims messages of a queue and runs a handler for each. Make one with NewWorker.
+type Worker struct {
+	client *Client
+	queue  string
+	handle Handler[json.RawMessage]
+	opt    WorkerOptions
+
+	began    sync.Once
+	stopping chan struct{} // closed: claim no more
+	stopOnce sync.Once
+	hard     context.CancelCauseFunc // cancels the handlers
+	handlers context.Context         // what their contexts come from
+	done     chan struct{}           // closed when Run has returned
+
+	units  chan []*task  // to run, never full: as many as there can be tasks
+	room   chan struct{} // told when there is room for more messages
+	result chan struct{} // told when there is something to settle
+	empty  chan struct{} // told when no message is held any more
+
+	mu      sync.Mutex
+	ordered bool
+	claims  map[int64]*claim
+	held    int // messages between receive and settlement
+	health  Health
+}
+
+// Health is how a worker is.
+type Health struct {
+	Running     bool      // between the begin and the end of Run
+	LastReceive time.Time // when a receive last succeeded, with or without messages
+	Held        int       // messages claimed and not settled yet
+	Busy        int       // handlers that run
+	Err         error     // of the last call that failed; nil once one has succeeded
+}
+
+// NewWorker returns a worker for a queue. A message whose payload does not fit T becomes a dead letter.
+func NewWorker[T any](c *Client, queue string, handle Handler[T], opts ...WorkerOptions) *Worker {
+	w := &Worker{
+		client: c, queue: queue, claims: map[int64]*claim{}, stopping: make(chan struct{}), done: make(chan struct{}),
+		room: make(chan struct{}, 1), result: make(chan struct{}, 1),
+		empty: make(chan struct{}, 1),
+		handle: func(ctx context.Context, raw *RawMessage) error {
+			m, err := Decode[T](raw)
+			if err != nil {
+				return Reject(err)
+			}
+			return handle(ctx, m)
+		},
+	}
+	if len(opts) > 0 {
+		w.opt = opts[0]
+	}
+	w.opt.setDefaults()
+	for i := len(w.opt.Middleware) - 1; i >= 0; i-- {
+		w.handle = w.opt.Middleware[i](w.handle)
+	}
+	w.units = make(chan []*task, w.opt.Prefetch)
+	w.handlers, w.hard = context.WithCancelCause(context.Background())
+	return w
+}
+
+func (o *WorkerOptions) setDefaults() {
+	if o.Group == "" {
+		o.Group = DefaultGroup
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = 10
+	}
+	if o.Prefetch <= 0 {
+		o.Prefetch = 2 * o.Concurrency
+	}
+	o.Prefetch = max(o.Prefetch, o.Concurrency)
+	if o.Lease <= 0 {
+		o.Lease = 30 * time.Second
+	}
+	if o.StopTimeout <= 0 {
+		o.StopTimeout = 30 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+}
+
+// Run works until ctx ends or Stop is called, and returns when all is settled. It returns an error only when it cannot
+// begin, as with a queue that is not there. Handlers do not see ctx end: they have StopTimeout to finish first.
+func (w *Worker) Run(ctx context.Context) error {
+	first := false
+	w.began.Do(func() { first = true })
+	if !first {
+		return fmt.Errorf("run worker: %w", ErrRunning)
+	}
+	defer close(w.done)
+	defer w.hard(ErrStopped)
+	calls := context.WithoutCancel(ctx)
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() {
+		w.softStop()
+		pause(w.handlers, nil, w.opt.StopTimeout)
+		w.hard(ErrStopped)
+	})()
+
+	background, end := context.WithCancel(calls)
+	defer end()
+	var running, keeping sync.WaitGroup
+	keeping.Go(func() { w.settleAll(background) })
+	keeping.Go(func() { w.renewAll(background) })
+	if !w.opt.NoUpkeep {
+		keeping.Go(func() { w.maintainAll(background) })
+	}
+	for range w.opt.Concurrency {
+		running.Go(func() { w.work(calls) })
+	}
+	w.fetchAll(calls)
+	close(w.units)
+	running.Wait()
+	w.waitSettled()
+	end()
+	keeping.Wait()
+	w.note(func(h *Health) { h.Running = false })
+	return nil
+}
+
+// begin asks the engine about the group, which also tells whether it is there and may be read.
+func (w *Worker) begin(ctx context.Context) error {
+	select {
+	case <-w.stopping:
+		return fmt.Errorf("run worker: %w", ErrRunning)
+	default:
+	}
+	groups, err := w.client.ListGroups(ctx, w.queue)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if g.Group == w.opt.Group {
+			w.mu.Lock()
+			w.ordered, w.health.Running = g.Ordered, true
+			w.mu.Unlock()
+			return nil
+		}
+	}
+	return &Error{
+		Code: ErrGroupNotFound.Code, Name: ErrGroupNotFound.Name,
+		Message: fmt.Sprintf("queue %q has no group %q", w.queue, w.opt.Group), Hint: "Create it with CreateGroup.",
+	}
+}
+
+// softStop ends the claiming.
+func (w *Worker) softStop() { w.stopOnce.Do(func() { close(w.stopping) }) }
+
+// Stop has the worker claim no more, gives back what has not begun, lets handlers end and returns when Run has. When
+// ctx ends first, it cancels the handlers and gives their messages back, too; it still waits for them to return.
+func (w *Worker) Stop(ctx context.Context) error {
+	w.softStop()
+	started := true
+	w.began.Do(func() { started = false; close(w.done) })
+	if !started {
+		return nil
+	}
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		w.hard(ErrStopped)
+	}
+	<-w.done
+	return nil
+}
+
+// Health returns how the worker is.
+func (w *Worker) Health() Health {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.health
+	h.Held = w.held
+	return h
+}
+
+// note changes the health.
+func (w *Worker) note(change func(*Health)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.health)
+}
+
+// called notes how a call went.
+func (w *Worker) called(err error) {
+	w.note(func(h *Health) { h.Err = err })
+	if err != nil {
+		w.failed(nil, err)
+	}
+}
+
+// failed reports an error.
+func (w *Worker) failed(m *RawMessage, err error) {
+	switch {
+	case w.opt.OnError != nil:
+		w.opt.OnError(m, err)
+	case m != nil:
+		w.opt.Logger.Warn("message failed", "queue", w.queue, "group", w.opt.Group, "id", m.ID, "attempt", m.Attempt,
+			"error", err)
+	default:
+		w.opt.Logger.Warn("worker has trouble", "queue", w.queue, "group", w.opt.Group, "error", err)
+	}
+}
+
+// stopped reports whether the worker was told to stop.
+func (w *Worker) stopped() bool {
+	select {
+	case <-w.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// signal tells a goroutine that there is something to do, without waiting for it.
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+const (
+	upkeepEvery  = time.Second
+	upkeepFailed = 30 * time.Second
+)
+
+// maintainAll calls the engine's upkeep about once a second until ctx ends, each time until nothing is left to do.
+func (w *Worker) maintainAll(ctx context.Context) {
+	for every := upkeepEvery; ; {
+		pause(ctx, nil, jitter(every))
+		if ctx.Err() != nil {
+			return
+		}
+		if !w.client.keep.turn() {
+			continue
+		}
+		steps, err := 1, error(nil)
+		for steps > 0 && err == nil {
+			steps, err = w.client.Maintain(ctx)
+		}
+		every = upkeepEvery
+		if err != nil && !errors.Is(err, context.Canceled) {
+			every = upkeepFailed // a role without the right to, for one: somebody else does it
+			w.failed(nil, err)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package weir
+
+import (
+	"context"
+	"time"
+)
+
+// claim is a claim that this worker has messages of.
+type claim struct {
+	id       int64
+	deadline time.Time // by our clock, and no later than the engine's
+	left     int       // messages that are not settled
+	results  []result  // to settle
+	partial  bool      // not all its messages end with an ack, so that it must not be acked as a whole
+	lost     bool
+	tasks    []*task
+}
+
+// task is a message on its way through the worker.
+type task struct {
+	message *RawMessage
+	claim   *claim
+	cancel  context.CancelCauseFunc // of its handler, while it runs
+	over    bool                    // has a result, or was dropped
+}
+
+// result is what shall become of a message.
+type result struct {
+	verb   verb
+	id     int64
+	delay  *time.Duration
+	reason string
+}
+
+// fetchAll claims messages until the worker is stopped.
+func (w *Worker) fetchAll(calls context.Context) {
+	ctx, cancel := context.WithCancel(calls)
+	defer cancel()
+	go func() {
+		select {
+		case <-w.stopping:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	idle := waiter{queue: w.queue}
+	if p, ok := w.client.b.(*postgres); ok {
+		idle.ear = p.ear
+	}
+	retryDelay := retryDelayMin
+	for !w.stopped() {
+		n := w.free()
+		if n == 0 {
+			select {
+			case <-w.room:
+			case <-w.stopping:
+			}
+			continue
+		}
+		got, err := w.fetch(calls, n)
+		switch {
+		case err != nil:
+			w.called(err)
+			if !Retryable(err) {
+				retryDelay = retryDelayMax
+			}
+			pause(ctx, nil, jitter(retryDelay))
+			retryDelay = min(2*retryDelay, retryDelayMax)
+		case got > 0:
+			retryDelay = retryDelayMin
+			idle.found()
+		default:
+			retryDelay = retryDelayMin
+			idle.wait(ctx, stepMax)
+		}
+	}
+	w.giveBack()
+}
+
+// free returns for how many messages there is room: none while it is less than a quarter, so that claims stay large.
+func (w *Worker) free() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.opt.Prefetch - w.held
+	if n < w.opt.Prefetch/4 {
+		return 0
+	}
+	return n
+}
+
+// fetch claims up to n messages and hands them out. A stop does not break the call off: a claim that nobody has seen
+// would keep its messages until the lease ends.
+func (w *Worker) fetch(calls context.Context, n int) (int, error) {
+	ctx, cancel := context.WithTimeout(calls, max(w.opt.Lease, callTimeout))
+	defer cancel()
+	o := receiveOptions{group: w.opt.Group, max: n, lease: w.opt.Lease}
+	if _, remote := w.client.b.(*httpBackend); remote {
+		o.wait = min(remoteWait, w.opt.Lease/4) // the deadline is counted from before it
+	}
+	began := time.Now()
+	messages, err := w.client.b.receive(ctx, w.queue, o)
+	if err != nil {
+		return 0, err
+	}
+	w.note(func(h *Health) { h.LastReceive, h.Err = time.Now(), nil })
+	for _, unit := range w.take(messages, began.Add(w.opt.Lease)) {
+		w.units <- unit
+	}
+	return len(messages), nil
+}
+
+const (
+	callTimeout = 30 * time.Second // of calls whose answer cannot be missed lightly
+	remoteWait  = 2 * time.Second  // for which a server is asked to wait; a stop waits for it
+)
+
+// take registers messages and returns them as units.
+func (w *Worker) take(messages []*RawMessage, deadline time.Time) [][]*task {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	type line struct {
+		claim int64
+		key   string
+	}
+	var units [][]*task
+	lines := map[line]int{}
+	for _, m := range messages {
+		m.client = w.client
+		c := w.claims[m.ClaimID]
+		if c == nil {
+			c = &claim{id: m.ClaimID, deadline: deadline}
+			w.claims[c.id] = c
+		}
+		t := &task{message: m, claim: c}
+		c.tasks = append(c.tasks, t)
+		c.left++
+		w.held++
+		if !w.ordered {
+			units = append(units, []*task{t})
+			continue
+		}
+		at := line{m.ClaimID, m.Key}
+		if i, begun := lines[at]; begun {
+			units[i] = append(units[i], t)
+			continue
+		}
+		lines[at] = len(units)
+		units = append(units, []*task{t})
+	}
+	return units
+}
+
+// finish records the result of a task, unless the task is over already.
+func (w *Worker) finish(t *task, r result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t.over {
+		return
+	}
+	t.over = true
+	r.id = t.message.ID
+	t.claim.results = append(t.claim.results, r)
+	t.claim.partial = t.claim.partial || r.verb != ack
+	signal(w.result)
+}
+
+// drop forgets tasks without a result: those behind a failed one, which the engine takes back with it.
+func (w *Worker) drop(tasks []*task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, t := range tasks {
+		if !t.over {
+			t.over, t.claim.partial = true, true
+			w.settled(t.claim, 1)
+		}
+	}
+}
+
+// settled counts messages of a claim as settled and forgets it with the last. The lock is held.
+func (w *Worker) settled(c *claim, n int) {
+	c.left -= n
+	w.held -= n
+	if c.left == 0 {
+		delete(w.claims, c.id)
+	}
+	signal(w.room)
+	if w.held == 0 {
+		signal(w.empty)
+	}
+}
+
+// lose gives up a claim that is not ours any more: its handlers are cancelled, its results dropped.
+func (w *Worker) lose(c *claim, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.lost || w.claims[c.id] != c {
+		return
+	}
+	c.lost = true
+	c.results = nil
+	for _, t := range c.tasks {
+		t.over = true
+		if t.cancel != nil {
+			t.cancel(ErrClaimLost)
+		}
+	}
+	w.settled(c, c.left)
+	if err != nil {
+		go w.failed(nil, err)
+	}
+}
+
+// giveBack returns what has not begun, so that nobody waits for the lease. Called when no more is claimed.
+func (w *Worker) giveBack() {
+	for {
+		select {
+		case unit := <-w.units:
+			w.finishUnused(unit)
+		default:
+			return
+		}
+	}
+}
+
+// finishUnused gives back tasks that have not begun. A server cannot take them back uncounted.
+func (w *Worker) finishUnused(tasks []*task) {
+	now := time.Duration(0)
+	for _, t := range tasks {
+		if _, remote := w.client.b.(*httpBackend); remote {
+			w.finish(t, result{verb: nack, delay: &now, reason: ErrStopped.Error()})
+			continue
+		}
+		w.finish(t, result{verb: release})
+	}
+}

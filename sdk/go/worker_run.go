@@ -1,0 +1,169 @@
+package weir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// reasonMax is how much of a reason is kept with a message, in bytes.
+const reasonMax = 2000
+
+// work runs units until there are no more.
+func (w *Worker) work(calls context.Context) {
+	base, cancel := context.WithCancelCause(calls)
+	defer cancel(nil)
+	defer context.AfterFunc(w.handlers, func() { cancel(context.Cause(w.handlers)) })()
+	for unit := range w.units {
+		for i, t := range unit {
+			if base.Err() != nil {
+				w.finishUnused(unit[i:])
+				break
+			}
+			if !w.workOn(base, t) {
+				w.drop(unit[i+1:])
+				break
+			}
+		}
+	}
+}
+
+// workOn runs the handler for one message and records what shall become of it. It reports whether what comes behind
+// the message in its unit may go on.
+func (w *Worker) workOn(base context.Context, t *task) bool {
+	ctx, cancel := context.WithCancelCause(base)
+	defer cancel(nil)
+	if !w.start(t, cancel) {
+		return false
+	}
+	err := w.call(ctx, t.message)
+	w.note(func(h *Health) { h.Busy-- })
+	if err == nil {
+		w.finish(t, result{verb: ack})
+		return true
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	r := resultOf(err)
+	if errors.Is(err, ErrStopped) && r.delay == nil {
+		now := time.Duration(0) // it was not the message's fault
+		r.delay = &now
+	}
+	w.finish(t, r)
+	w.failed(t.message, err)
+	return false
+}
+
+// start notes that a task runs, unless it is over already.
+func (w *Worker) start(t *task, cancel context.CancelCauseFunc) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t.over {
+		return false
+	}
+	t.cancel = cancel
+	w.health.Busy++
+	return true
+}
+
+// call calls the handler, for no longer than it may take, and makes an error of a panic.
+func (w *Worker) call(ctx context.Context, m *RawMessage) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v\n%s", ErrHandlerPanic, v, debug.Stack())
+		}
+	}()
+	if w.opt.Timeout > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, w.opt.Timeout, ErrTimeout)
+		defer cancel()
+		err = w.handle(limited, m)
+		if err != nil && ctx.Err() == nil && limited.Err() != nil && !errors.Is(err, ErrTimeout) {
+			err = fmt.Errorf("%w: %w", ErrTimeout, err)
+		}
+		return err
+	}
+	return w.handle(ctx, m)
+}
+
+// resultOf reads an error of a handler.
+func resultOf(err error) result {
+	r := result{verb: nack, reason: err.Error()}
+	if len(r.reason) > reasonMax {
+		r.reason = r.reason[:reasonMax]
+	}
+	var o *outcome
+	if errors.As(err, &o) {
+		r.delay = o.delay
+		if o.reject {
+			r.verb = reject
+		}
+	}
+	return r
+}
+
+// renewAll extends the claims that are still worked on, a third of the lease after they were made or extended, until
+// ctx ends. A claim that could not be extended in time is lost one step before the engine may give it away.
+func (w *Worker) renewAll(ctx context.Context) {
+	step := w.opt.Lease / 6
+	tick := time.NewTicker(step)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		w.renew(ctx, w.aging(time.Now().Add(4*step)))
+		for _, c := range w.aging(time.Now().Add(step)) {
+			w.lose(c, fmt.Errorf("extend claim %d: %w", c.id, ErrClaimLost))
+		}
+	}
+}
+
+// aging returns the claims whose deadline comes before t.
+func (w *Worker) aging(t time.Time) []*claim {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []*claim
+	for _, c := range w.claims {
+		if c.deadline.Before(t) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// renew extends claims, all in one call, or one by one when one of them is lost.
+func (w *Worker) renew(ctx context.Context, claims []*claim) {
+	if len(claims) == 0 {
+		return
+	}
+	ids := make([]int64, len(claims))
+	for i, c := range claims {
+		ids[i] = c.id
+	}
+	call, cancel := context.WithTimeout(ctx, w.opt.Lease/3)
+	defer cancel()
+	began := time.Now()
+	_, err := w.client.b.extend(call, w.queue, w.opt.Group, ids, w.opt.Lease)
+	switch {
+	case err == nil:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, c := range claims {
+			c.deadline = began.Add(w.opt.Lease)
+		}
+	case ctx.Err() != nil:
+	case lost(err) && len(claims) == 1:
+		w.lose(claims[0], err)
+	case lost(err):
+		for _, c := range claims {
+			w.renew(ctx, []*claim{c})
+		}
+	default:
+		w.called(err)
+	}
+}
