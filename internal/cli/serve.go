@@ -20,7 +20,7 @@ func (a *app) serve() *cobra.Command {
 	var listen string
 	var bodyMax int64
 	var hosts []string
-	var direct bool
+	var direct, profiles bool
 	c := leaf("serve", "Serve HTTP in front of a database", cobra.NoArgs, func(ctx context.Context, _ []string) error {
 		listener, err := server.Listen(ctx, listen)
 		if err != nil {
@@ -44,7 +44,8 @@ func (a *app) serve() *cobra.Command {
 		}
 		fmt.Fprintf(a.stderr, "weir: serving engine %s on http://%s\n", version, listener.Addr())
 		return server.New(client, server.Options{
-			Version: migrate.Version(), BodyMax: bodyMax, Hosts: hosts, Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
+			Version: migrate.Version(), BodyMax: bodyMax, Hosts: hosts, Pprof: profiles,
+			Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 		}).Serve(ctx, listener)
 	})
 	flags := c.Flags()
@@ -52,6 +53,7 @@ func (a *app) serve() *cobra.Command {
 		"address to listen on, of loopback as long as there is no authentication")
 	flags.BoolVar(&direct, "direct", false,
 		"no pooler stands between this server and PostgreSQL: keep statements prepared, which is faster")
+	flags.BoolVar(&profiles, "pprof", false, "serve profiles of the server itself at /debug/pprof/")
 	flags.Int64Var(&bodyMax, "body-max", 0, "largest request body in bytes (default 32 MiB)")
 	flags.StringSliceVar(&hosts, "allow-host", nil, "host name under which a reverse proxy passes requests on")
 	return c

@@ -9,11 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"sync"
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/api"
+	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
 // DefaultListen is where the API listens unless told.
@@ -30,6 +32,8 @@ type Options struct {
 	BodyMax int64
 	// Hosts are names, beside those of loopback, under which a reverse proxy may pass requests on.
 	Hosts []string
+	// Pprof serves Go's profiles at /debug/pprof/.
+	Pprof bool
 	// Log receives what an operator should know.
 	Log *slog.Logger
 }
@@ -71,11 +75,10 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	listener := engine.NewListener(s.engine, s.opt.Log)
 	defer listener.Close()
-	routes := api.New(s.engine, api.Options{
-		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Drain: ctx, Log: s.opt.Log,
-	})
+	dispatcher := dispatch.New(ctx, s.engine, listener, s.opt.Log)
+	defer dispatcher.Close()
 	httpServer := &http.Server{
-		Handler:           s.guard(routes),
+		Handler:           s.guard(s.routes(ctx, listener, dispatcher)),
 		ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout:      3 * time.Minute, // a body may take half a minute, a receive waits up to one
 		IdleTimeout:       2 * time.Minute,
@@ -103,4 +106,20 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 		return fmt.Errorf("%w after %s", ErrDrain, drainTimeout)
 	}
 	return nil
+}
+
+// routes is everything that the server answers, behind the guard.
+func (s *Server) routes(drain context.Context, listener *engine.Listener, d *dispatch.Dispatcher) http.Handler {
+	m := newMetrics(s.engine, d)
+	mux := http.NewServeMux()
+	mux.Handle("/", m.count(api.New(s.engine, api.Options{
+		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Dispatcher: d, Drain: drain, Log: s.opt.Log,
+	})))
+	mux.Handle("GET /metrics", m.handler())
+	if s.opt.Pprof {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
+	return mux
 }

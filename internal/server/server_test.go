@@ -138,3 +138,50 @@ func TestUpkeepRunsWithoutBeingAsked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestMetricsNameRoutesAndQueuesAndNothingThatUsersMakeUp(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	db.Exec(t, "select weir.create_queue('q')")
+	db.Exec(t, "select weir.send('q', '1', key => 'secret')")
+	url, _ := serve(t, db, io.Discard)
+	ask := func(method, path, body string) string {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	ask("POST", "/v1/queues/q/messages", `{"messages":[{"payload":{"a":"secret"},"key":"secret"}]}`)
+	ask("POST", "/v1/queues/secret/groups/secret/receive", "")
+	ask("GET", "/secret", "")
+	got := ask("GET", "/metrics", "")
+	for _, want := range []string{
+		`weir_http_requests_total{route="POST /v1/queues/{queue}/messages",status="201"} 1`,
+		`weir_http_requests_total{route="POST /v1/queues/{queue}/groups/{group}/receive",status="404"} 1`,
+		`weir_http_requests_total{route="none",status="404"} 1`,
+		`weir_dispatch_requests_total{kind="send"} 1`,
+		`weir_queue_messages{group="default",queue="q",state="waiting"} 2`,
+		`weir_database_up 1`, `process_resident_memory_bytes `,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "secret") {
+		t.Errorf("the metrics tell what users made up:\n%s", got)
+	}
+	if text := ask("GET", "/debug/pprof/", ""); !strings.Contains(text, "there is nothing at") {
+		t.Errorf("profiles without being asked for: %s", text)
+	}
+}

@@ -25,10 +25,11 @@ func New(drain context.Context, client *engine.Client, listener *engine.Listener
 		log = slog.New(slog.DiscardHandler)
 	}
 	d := &Dispatcher{engine: client, log: log}
-	d.sends = newGatherer(d.sendAll)
-	d.acks = newGatherer(d.ackAll)
-	d.extends = newGatherer(d.extendAll)
-	d.receivers = newReceivers(drain, client, listener)
+	first := &precedence{calls: map[string]*underway{}}
+	d.sends = newGatherer(func(queue string) func() { first.yield(queue); return func() {} }, d.sendAll)
+	d.acks = newGatherer(first.enter, d.ackAll)
+	d.extends = newGatherer(first.enter, d.extendAll)
+	d.receivers = newReceivers(drain, client, listener, first)
 	return d
 }
 

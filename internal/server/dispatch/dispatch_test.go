@@ -183,18 +183,61 @@ func TestAcksAndExtendsOfManyAreAnsweredEachForItself(t *testing.T) {
 	}
 }
 
+// holdClaims makes every claim wait until the returned function is called.
+func (s *site) holdClaims() (release func()) {
+	s.Helper()
+	s.db.Exec(s, `create function public.hold() returns trigger language plpgsql as
+		$$ begin perform pg_advisory_xact_lock(4711); return null; end $$`)
+	s.db.Exec(s, "create trigger hold after insert on weir_internal.q1_claims_0 execute function public.hold()")
+	holder := s.db.Conn(s)
+	if _, err := holder.Exec(s.Context(), "select pg_advisory_lock(4711)"); err != nil {
+		s.Fatal(err)
+	}
+	return func() {
+		if _, err := holder.Exec(s.Context(), "select pg_advisory_unlock(4711)"); err != nil {
+			s.Error(err)
+		}
+	}
+}
+
+// waitForClaim returns when a claim waits.
+func (s *site) waitForClaim() {
+	s.Helper()
+	pgtest.WaitForRow(s, s.db, `select exists (select from pg_stat_activity
+		where datname = current_database() and wait_event_type = 'Lock' and query like '%receive_many%')`)
+}
+
+func TestAConsumersCallThatHangsHoldsUpNoSend(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	release := s.holdClaims()
+	if _, err := s.Send("q", message(1)); err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan int, 1)
+	go func() {
+		list, err := s.Receive(t.Context(), "q", "default", engine.Want{Max: 1, Lease: time.Minute}, time.Minute)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- len(list)
+	}()
+	s.waitForClaim()
+	if _, err := s.Send("q", message(2)); err != nil {
+		t.Error(err)
+	}
+	release()
+	if n := <-got; n != 1 {
+		t.Errorf("received %d messages", n)
+	}
+}
+
 func TestWhatWasClaimedForAClientThatWentAwayIsDueAtOnceAndUncounted(t *testing.T) {
 	wantNoGoroutines(t)
 	s := newSite(t)
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
-	s.db.Exec(t, `create function public.hold() returns trigger language plpgsql as
-		$$ begin perform pg_advisory_xact_lock(4711); return null; end $$`)
-	s.db.Exec(t, "create trigger hold after insert on weir_internal.q1_claims_0 execute function public.hold()")
-	holder := s.db.Conn(t)
-	if _, err := holder.Exec(ctx, "select pg_advisory_lock(4711)"); err != nil {
-		t.Fatal(err)
-	}
+	release := s.holdClaims()
 	if _, err := s.Send("q", append(message(1), message(2)...)); err != nil {
 		t.Fatal(err)
 	}
@@ -202,12 +245,9 @@ func TestWhatWasClaimedForAClientThatWentAwayIsDueAtOnceAndUncounted(t *testing.
 		_, err := s.Receive(ctx, "q", "default", engine.Want{Max: 2, Lease: time.Hour}, time.Minute)
 		left <- err
 	}()
-	pgtest.WaitForRow(t, s.db, `select exists (select from pg_stat_activity
-		where datname = current_database() and wait_event_type = 'Lock' and query like '%receive_many%')`)
+	s.waitForClaim()
 	leave()
-	if _, err := holder.Exec(t.Context(), "select pg_advisory_unlock(4711)"); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Fatalf("the client that left: %v", err)
 	}

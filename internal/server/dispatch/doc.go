@@ -11,6 +11,9 @@
 //	extends   one extend_many, likewise
 //	receives  one receive_many for all that wait for a group, first come first served; each gets claims of its own
 //
+// Where producers and consumers of a queue work as fast as they can, a send lets the calls of consumers go first, a few
+// of them, so that the queue does not grow without end; see precedence.
+//
 // Nothing is decided here and nothing is kept: claims, leases and deadlines are the engine's, one for each consumer, so
 // that any server, and plain SQL, can settle what this one handed out, and a server that is killed loses nothing. No
 // message is claimed for which no consumer waits. What was claimed for a client that went away meanwhile is given back

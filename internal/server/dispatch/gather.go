@@ -35,6 +35,7 @@ func (r *request[I, O]) answer(out O, err error) {
 // gatherer puts the requests of one kind for one queue into common calls.
 type gatherer[I, O any] struct {
 	call    func(ctx context.Context, queue string, batch []*request[I, O]) // answers all of them
+	before  func(queue string) (after func())                               // runs around each call
 	waiting atomic.Int64
 	counts  counts
 
@@ -43,8 +44,10 @@ type gatherer[I, O any] struct {
 	ended sync.WaitGroup
 }
 
-func newGatherer[I, O any](call func(context.Context, string, []*request[I, O])) *gatherer[I, O] {
-	return &gatherer[I, O]{call: call, lines: map[string][]*request[I, O]{}}
+func newGatherer[I, O any](
+	before func(string) func(), call func(context.Context, string, []*request[I, O]),
+) *gatherer[I, O] {
+	return &gatherer[I, O]{call: call, before: before, lines: map[string][]*request[I, O]{}}
 }
 
 // do has a request carried out and returns its answer.
@@ -68,16 +71,22 @@ func (g *gatherer[I, O]) do(queue string, in I, items, bytes int) (O, error) {
 
 // run makes calls for a queue until nothing waits.
 func (g *gatherer[I, O]) run(queue string) {
-	for {
-		batch := g.next(queue)
-		if len(batch) == 0 {
-			return
-		}
-		g.counts.add(len(batch))
-		ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-		g.call(ctx, queue, batch)
-		cancel()
+	for g.once(queue) {
 	}
+}
+
+// once makes one call for what waits, and reports whether anything did.
+func (g *gatherer[I, O]) once(queue string) bool {
+	defer g.before(queue)()
+	batch := g.next(queue)
+	if len(batch) == 0 {
+		return false
+	}
+	g.counts.add(len(batch))
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	g.call(ctx, queue, batch)
+	return true
 }
 
 // next takes what goes into the next call, and ends the line when nothing waits.

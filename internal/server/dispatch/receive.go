@@ -57,6 +57,7 @@ func (l *line) stir() {
 type receivers struct {
 	engine   *engine.Client
 	listener *engine.Listener
+	first    *precedence
 	drain    context.Context // ends every wait
 	counts   counts
 	ended    sync.WaitGroup
@@ -66,8 +67,10 @@ type receivers struct {
 	total int // receivers in all lines
 }
 
-func newReceivers(drain context.Context, client *engine.Client, listener *engine.Listener) *receivers {
-	return &receivers{engine: client, listener: listener, drain: drain, lines: map[place]*line{}}
+func newReceivers(
+	drain context.Context, client *engine.Client, listener *engine.Listener, first *precedence,
+) *receivers {
+	return &receivers{engine: client, listener: listener, first: first, drain: drain, lines: map[place]*line{}}
 }
 
 // Receive claims up to want.Max messages; when there are none it waits for some, up to the given time, until the client
@@ -175,16 +178,26 @@ func (rs *receivers) sent(queue string) {
 func (rs *receivers) serve(at place, l *line) {
 	waiter := rs.listener.Waiter(at.queue)
 	for {
-		batch := rs.next(at, l)
-		if len(batch) == 0 {
+		switch filled, there := rs.once(at, l); {
+		case !there:
 			return
-		}
-		if !rs.claim(at, l, batch) {
-			rs.rest(l, waiter)
-		} else {
+		case filled:
 			waiter.Found()
+		default:
+			rs.rest(l, waiter)
 		}
 	}
+}
+
+// once makes one claim for those that wait, and reports whether all that they wanted was there, and whether anybody
+// waited.
+func (rs *receivers) once(at place, l *line) (filled, there bool) {
+	defer rs.first.enter(at.queue)()
+	batch := rs.next(at, l)
+	if len(batch) == 0 {
+		return false, false
+	}
+	return rs.claim(at, l, batch), true
 }
 
 // next takes the receivers of the next claim out of their line, and ends the line when there are none.
