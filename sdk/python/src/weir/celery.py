@@ -1,0 +1,296 @@
+"""A transport of Kombu: Celery's own workers and producers on queues of Weir.
+
+    import weir.celery  # makes the scheme known
+    app = Celery(broker_url="weir://user:password@host:5432/database")
+
+``broker_transport_options``: ``dsn`` instead of the URL; ``lease``, seconds, of what a worker holds (30 unless given;
+it is renewed, so that it need not be as long as a task); ``queue_settings``, what create_queue takes. What a worker
+that was killed held is elsewhere within the lease. A countdown or an eta is Weir's own delay: no worker holds the task
+meanwhile. A task that is rejected, or whose workers died five times, is a dead letter of the group ``default``.
+
+Remote control and events need a fanout exchange, which there is not: set ``worker_enable_remote_control = False``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from queue import Empty
+from typing import Any
+
+from kombu.transport import TRANSPORT_ALIASES, virtual
+from psycopg.conninfo import make_conninfo
+
+from weir import calls
+from weir.errors import Error
+from weir.errors_generated import CLAIM_EXPIRED, CLAIM_NOT_FOUND, QUEUE_EXISTS
+from weir.generated.client import Client, connect
+from weir.generated.wait import STEP_MAX, Waiter
+from weir.types import Message
+
+TRANSPORT_ALIASES["weir"] = "weir.celery:Transport"
+
+log = logging.getLogger("weir")
+
+_LEASE = 30.0
+# How many messages one receive may claim where the consumer sets no limit.
+_BATCH = 100
+_NAME_MAX = 47
+_POLL = 0.05
+_LOST = {CLAIM_NOT_FOUND, CLAIM_EXPIRED}
+
+
+class BrokenConnection(ConnectionError):
+    """The way to the database is broken; Kombu opens it again."""
+
+
+def queue_name(name: str) -> str:
+    """Return a name of Weir's for a queue of Celery's: itself where it is one, else like it and as distinct."""
+    if re.fullmatch(r"[a-z0-9_.-]+", name) and len(name) <= _NAME_MAX:
+        return name
+    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return re.sub(r"[^a-z0-9_.-]", "-", name.lower())[: _NAME_MAX - len(mark) - 1] + "-" + mark
+
+
+def _due(message: dict[str, Any]) -> float | None:
+    """Return the seconds until the eta of a task, as far as it lies ahead."""
+    eta = (message.get("headers") or {}).get("eta")
+    if not eta:
+        return None
+    at = datetime.fromisoformat(eta.replace("Z", "+00:00"))
+    left = (at if at.tzinfo else at.replace(tzinfo=timezone.utc)) - datetime.now(timezone.utc)
+    return max(left.total_seconds(), 0.0) or None
+
+
+class Leases:
+    """Renews the claims of what was delivered and not settled yet, from a thread of its own."""
+
+    def __init__(self, client: Client, lease: float) -> None:
+        self._client = client
+        self._lease = lease
+        self._held: dict[tuple[str, int], set[int]] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def add(self, messages: Sequence[Message[Any]]) -> None:
+        """Begin to renew the claims of messages."""
+        with self._lock:
+            for message in messages:
+                self._held.setdefault((message.queue, message.claim_id), set()).add(message.id)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._renew, name="weir-leases", daemon=True)
+            self._thread.start()
+
+    def remove(self, queue: str, claim_id: int, message_id: int) -> None:
+        """Note that a message is settled."""
+        with self._lock:
+            left = self._held.get((queue, claim_id), set())
+            left.discard(message_id)
+            if not left:
+                self._held.pop((queue, claim_id), None)
+
+    def stop(self) -> None:
+        """Renew no more."""
+        self._stopped.set()
+
+    def _renew(self) -> None:
+        while not self._stopped.wait(self._lease / 3):
+            with self._lock:
+                claims = list(self._held)
+            for queue, claim_id in claims:
+                try:
+                    self._client.run(calls.extend(queue, claim_id, self._lease, None))
+                except Error as error:
+                    if error.code in _LOST:
+                        with self._lock:
+                            self._held.pop((queue, claim_id), None)
+                    log.warning("cannot renew claim %s of %s: %s", claim_id, queue, error)
+
+
+class QoS(virtual.QoS):  # type: ignore[misc]
+    """Settles messages in Weir when Kombu says what becomes of them."""
+
+    def ack(self, delivery_tag: str) -> None:
+        """Finish a message."""
+        self.channel.settle("ack", delivery_tag)
+        super().ack(delivery_tag)
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        """Give a message back, or make it a dead letter."""
+        self.channel.settle("nack" if requeue else "reject", delivery_tag)
+        super().ack(delivery_tag)
+
+
+class Channel(virtual.Channel):  # type: ignore[misc]
+    """A channel of Kombu: queues of Weir, each with the group ``default``."""
+
+    QoS = QoS
+
+    def __init__(self, connection: Transport, **kwargs: Any) -> None:
+        super().__init__(connection, **kwargs)
+        options = connection.client.transport_options
+        self._lease = float(options.get("lease", _LEASE))
+        self._settings = dict(options.get("queue_settings", {}))
+        self._client = connection.weir
+        self._leases = Leases(self._client, self._lease)
+        self._waiters: dict[str, Waiter] = {}
+        self._claimed: dict[str, Message[Any]] = {}
+        self._no_ack: set[str] = set()
+
+    def settle(self, kind: str, delivery_tag: str) -> None:
+        """Ack, nack or reject a delivered message. One that is somebody else's by now is left alone."""
+        message = self._claimed.pop(delivery_tag, None)
+        if message is None:
+            return
+        at, ids = (message.queue, message.claim_id), [message.id]
+        self._leases.remove(*at, message.id)
+        settle: dict[str, Callable[[], int]] = {
+            "ack": lambda: self._client.ack(*at, ids),
+            "nack": lambda: self._client.nack(*at, ids, delay=0),
+            "reject": lambda: self._client.reject(*at, ids, reason="rejected by the consumer"),
+        }
+        try:
+            self._run(settle[kind])
+        except Error as error:
+            if error.code not in _LOST:
+                raise
+            log.warning("message %s of %s was delivered again before its %s", message.id, message.queue, kind)
+
+    def close(self) -> None:
+        """Give back what is not settled and stop renewing."""
+        if not self.closed:
+            super().close()
+            self._leases.stop()
+            for waiter in self._waiters.values():
+                waiter.close()
+
+    def basic_consume(self, queue: str, no_ack: bool, *args: Any, **kwargs: Any) -> Any:
+        """Begin to consume; with ``no_ack`` a message is finished when it is delivered."""
+        (self._no_ack.add if no_ack else self._no_ack.discard)(queue)
+        return super().basic_consume(queue, no_ack, *args, **kwargs)
+
+    def basic_get(self, queue: str, no_ack: bool = False, **kwargs: Any) -> Any:
+        """Return one message, or None."""
+        message = super().basic_get(queue, no_ack=no_ack, **kwargs)
+        if message is not None and no_ack:
+            self.settle("ack", message.delivery_tag)
+        return message
+
+    # --- what Kombu asks of a transport
+
+    def _new_queue(self, queue: str, **_: Any) -> None:
+        try:
+            self._run(lambda: self._client.create_queue(queue_name(queue), **self._settings))
+        except Error as error:
+            if error.code != QUEUE_EXISTS:
+                raise
+
+    def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
+        self._run(lambda: self._client.send(queue_name(queue), message, delay=_due(message)))
+
+    def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
+        for message in self._receive(queue, 1):
+            return message
+        raise Empty
+
+    def _get_many(self, queues: Sequence[str], timeout: float | None = None) -> None:
+        """Deliver what there is in the queues; Empty when there is nothing."""
+        found = False
+        for queue in list(queues):
+            room = self.qos.can_consume_max_estimate()
+            if room != 0:
+                for message in self._receive(queue, min(room or _BATCH, _BATCH)):
+                    found = True
+                    if queue in self._no_ack:
+                        self.settle("ack", message["properties"]["delivery_tag"])
+                    self.connection._deliver(message, queue)
+        if not found:
+            self._wait(queues, min(timeout or STEP_MAX, STEP_MAX))
+            raise Empty
+
+    def _restore(self, message: Any) -> None:
+        self.settle("nack", message.delivery_tag)
+
+    def _size(self, queue: str) -> int:
+        return sum(s.waiting + s.delayed for s in self._run(lambda: self._client.stats(queue_name(queue))))
+
+    def _purge(self, queue: str) -> int:
+        return self._run(lambda: self._client.purge(queue_name(queue)))  # type: ignore[no-any-return]
+
+    def _delete(self, queue: str, *_: Any, **__: Any) -> None:
+        self._run(lambda: self._client.drop_queue(queue_name(queue)))
+
+    # --- inside
+
+    def _receive(self, queue: str, most: int) -> list[dict[str, Any]]:
+        name = queue_name(queue)
+        messages = self._run(lambda: self._client.receive(name, max=most, lease=self._lease))
+        if messages:
+            self._leases.add(messages)
+            if queue in self._waiters:
+                self._waiters[queue].found()
+        return [self._delivery(message) for message in messages]
+
+    def _delivery(self, message: Message[Any]) -> dict[str, Any]:
+        """Return what Kombu takes for a message, and remember the claim under its tag."""
+        tag = f"{message.queue}/{message.claim_id}/{message.id}"
+        self._claimed[tag] = message
+        raw: dict[str, Any] = message.payload
+        raw["properties"]["delivery_tag"] = tag
+        raw["properties"]["delivery_info"]["redelivered"] = message.attempt > 1
+        return raw
+
+    def _wait(self, queues: Sequence[str], most: float) -> None:
+        """Wait for a message: told by PostgreSQL where it is one queue, else for a moment."""
+        if len(queues) != 1:
+            time.sleep(min(_POLL, most))
+            return
+        [queue] = queues
+        if queue not in self._waiters:
+            self._waiters[queue] = Waiter(self._client, queue_name(queue))
+        self._waiters[queue].wait(most)
+
+    def _run(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except Error as error:
+            if error.code[:2] in {"08", "57"}:
+                raise BrokenConnection(str(error)) from error
+            raise
+
+
+class Transport(virtual.Transport):  # type: ignore[misc]
+    """The transport ``weir://``."""
+
+    Channel = Channel
+    default_port = 5432
+    polling_interval = None  # a channel that finds nothing waits itself
+    driver_type = "weir"
+    driver_name = "weir"
+    connection_errors = (*virtual.Transport.connection_errors, BrokenConnection)
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        dsn = client.transport_options.get("dsn") or make_conninfo(
+            host=client.hostname or "localhost",
+            port=client.port or self.default_port,
+            dbname=(client.virtual_host or "").lstrip("/") or None,
+            user=client.userid,
+            password=client.password,
+        )
+        self.weir = connect(dsn)
+        super().__init__(client, **kwargs)
+
+    def close_connection(self, connection: Any) -> None:
+        """Close the channels and the connections to the database."""
+        super().close_connection(connection)
+        self.weir.close()
+
+    def driver_version(self) -> str:
+        """Return the release of the engine."""
+        return self.weir.version()

@@ -1,0 +1,157 @@
+"""Celery's own worker, as its users start it, on Weir."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import kombu
+import psycopg
+import pytest
+
+import weir
+from weir.celery import queue_name
+
+PATIENCE = 60.0
+
+APP = """
+import os, time
+import psycopg, weir.celery
+from celery import Celery
+dsn, name, table = (os.environ[v] for v in ("WEIR_TEST_DSN", "WEIR_TEST_QUEUE", "WEIR_TEST_TABLE"))
+app = Celery("app", broker_url="weir://" + dsn.partition("://")[2].partition("?")[0])
+app.conf.update(
+    broker_transport_options={"lease": 2}, task_default_queue=name, worker_enable_remote_control=False,
+    task_ignore_result=True, task_acks_late=True, worker_prefetch_multiplier=4,
+)
+
+def note(text):
+    with psycopg.connect(dsn) as conn:
+        conn.execute(f'insert into "{table}" values (%s)', [text])
+
+@app.task
+def add(a, b):
+    note(f"add {a + b}")
+
+@app.task(bind=True, max_retries=3)
+def fragile(self):
+    note(f"fragile {self.request.retries}")
+    if self.request.retries < 2:
+        raise self.retry(countdown=0.1)
+
+@app.task
+def slow():
+    note("slow")
+    time.sleep(3600 if os.environ.get("FIRST") else 5)
+    note("slow done")
+"""
+
+
+class Site:
+    """A Celery application with a queue and a table of its own."""
+
+    def __init__(self, folder: Path, dsn: str, client: weir.Client) -> None:
+        self.client = client
+        self.folder = folder
+        self.name = f"celery-{uuid.uuid4().hex[:8]}"
+        self.env = os.environ | {"WEIR_TEST_QUEUE": self.name, "WEIR_TEST_TABLE": self.name}
+        self.conn = psycopg.connect(dsn, autocommit=True)
+        self.conn.execute(f'create table "{self.name}" (note text)')
+        self.workers: list[subprocess.Popen[bytes]] = []
+        (folder / "app.py").write_text(APP)
+
+    def worker(self, **env: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "celery", "-A", "app", "worker", "-c", "2", "-l", "warning"]
+        command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        process = subprocess.Popen(command, cwd=self.folder, env=self.env | env, start_new_session=True)
+        self.workers.append(process)
+        return process
+
+    def send(self, program: str) -> None:
+        subprocess.run(
+            [sys.executable, "-c", f"from app import *\n{program}"], cwd=self.folder, env=self.env, check=True
+        )
+
+    def notes(self) -> list[str]:
+        return sorted(row[0] for row in self.conn.execute(f'select note from "{self.name}"'))
+
+    def until(self, true: Callable[[], Any]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not true():
+            assert time.monotonic() < end, self.notes()
+            time.sleep(0.05)
+
+    def stats(self) -> weir.GroupStats:
+        return self.client.stats(self.name)[0]
+
+    def end(self) -> None:
+        for process in self.workers:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        self.conn.execute(f'drop table "{self.name}"')
+        self.conn.close()
+        self.client.drop_queue(self.name)
+
+
+@pytest.fixture
+def site(tmp_path: Path, dsn: str, client: weir.Client) -> Iterator[Site]:
+    made = Site(tmp_path, dsn, client)
+    yield made
+    made.end()
+
+
+def test_tasks_retries_and_countdowns_run_once_and_a_stopped_worker_leaves_nothing(site: Site) -> None:
+    site.send("for n in range(20): add.delay(n, n)\nfragile.delay()\nadd.apply_async((100, 1), countdown=1)")
+    assert site.stats().delayed == 1, "the countdown is Weir's delay"
+    worker = site.worker()
+    expected = sorted([f"add {2 * n}" for n in range(20)] + ["add 101"] + [f"fragile {n}" for n in range(3)])
+    site.until(lambda: site.notes() == expected)
+    site.until(lambda: (s := site.stats()).waiting == s.claimed == s.delayed == 0)
+    os.kill(worker.pid, signal.SIGTERM)
+    assert worker.wait(PATIENCE) == 0
+    assert site.notes() == expected
+    assert site.stats().dead == 0
+
+
+def test_a_task_outlives_its_lease_once_and_its_killed_worker_by_running_again(site: Site) -> None:
+    site.send("slow.delay()")
+    first = site.worker(FIRST="1")
+    site.until(lambda: site.notes() == ["slow"])
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    site.worker()
+    site.worker()  # it gets nothing: the lease of 2 s is renewed for the 5 s that the task takes
+    site.until(lambda: "slow done" in site.notes())
+    site.until(lambda: site.stats().claimed == 0)
+    assert site.notes() == ["slow", "slow", "slow done"]
+
+
+def test_kombus_own_producers_and_consumers_settle_as_they_say(dsn: str, client: weir.Client, queue: str) -> None:
+    with kombu.Connection(transport="weir", transport_options={"dsn": dsn}) as conn, conn.SimpleQueue(queue) as simple:
+        for text in ("done", "back", "bad"):
+            simple.put({"text": text})
+        simple.get(timeout=PATIENCE).ack()
+        simple.get(timeout=PATIENCE).requeue()
+        simple.get(timeout=PATIENCE).reject()
+        again = simple.get(timeout=PATIENCE)
+        assert (again.payload, again.delivery_info["redelivered"]) == ({"text": "back"}, True)
+        assert conn.default_channel.basic_get(queue) is None
+    [left] = client.receive(queue, wait=PATIENCE)  # the connection gave back what was not settled
+    assert left.attempt == 3
+    assert [d.reason for d in client.dead_letters(queue)] == ["rejected by the consumer"]
+
+
+def test_names_that_weir_does_not_know_become_names_that_it_does() -> None:
+    assert queue_name("celery") == "celery"
+    odd = ["Celery", "celery@host.celery.pidbox", "x" * 60, "x" * 61]
+    names = {queue_name(name) for name in odd}
+    assert len(names) == len(odd)
+    assert all(len(name) <= 47 for name in names)
