@@ -9,7 +9,7 @@
 -- Locks: none
 create or replace function weir_internal.digest_of(p_key text)
 returns uuid
-language sql immutable strict
+language sql stable -- as convert_to is declared, so that it is inlined
 as $$
     select encode(substr(sha256(convert_to(p_key, 'UTF8')), 1, 16), 'hex')::uuid
 $$;

@@ -28,6 +28,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
 as $body$
 declare
     v_now timestamptz := weir_internal.clock(); -- before the ring is read: no row is younger than a later state

@@ -282,6 +282,22 @@ func TestATurnBetweenTwoWaitersLetsOneSend(t *testing.T) {
 	})
 }
 
+// TestSendersDoNotKeepATableFromBeingSealed holds that only those who wrote to it before it was left do.
+func TestSendersDoNotKeepATableFromBeingSealed(t *testing.T) {
+	each(t, "", func(b bench) {
+		b.turnAny(2)
+		writer, later := b.db.Conn(b), b.db.Conn(b)
+		b.exec(writer, "begin")
+		b.send(writer, "a")
+		b.turnTo(0)
+		b.exec(later, "begin")
+		b.send(later, "b")
+		b.exec(writer, "commit")
+		b.turnTo(1)
+		b.exec(later, "commit")
+	})
+}
+
 func TestAFixedSnapshotSendsNothingTwice(t *testing.T) {
 	each(t, "", func(b bench) {
 		for _, level := range []string{"repeatable read", "serializable"} {

@@ -99,6 +99,18 @@ func TestAFullQueueRefusesUntilConsumersHaveCaughtUp(t *testing.T) {
 	})
 }
 
+func TestAClockSetBackLocksNobodyOut(t *testing.T) {
+	each(t, "backlog_max => 1", func(b bench) {
+		pool := b.db.Pool(b)
+		b.clock.Advance(b, time.Hour)
+		b.ok(pool, "select weir.send('jobs', '1')")
+		b.fails(pool, "WR020", "select weir.send('jobs', '1')")
+		b.clock.Advance(b, -time.Hour)
+		b.ok(pool, "select weir.pop('jobs')")
+		b.ok(pool, "select weir.send('jobs', '1')")
+	})
+}
+
 func TestTheSlowestGroupCounts(t *testing.T) {
 	each(t, "backlog_max => 5", func(b bench) {
 		pool := b.db.Pool(b)
