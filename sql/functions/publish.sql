@@ -10,7 +10,7 @@
 --   headers  a JSON object
 --   delay    not delivered before this has passed; at most 10 years
 -- Returns: one row a queue: its name, and the id that the message has there.
--- Raises: WR005, WR006, WR007, WR008, WR020
+-- Raises: WR005, WR006, WR007, WR008, WR012, WR020
 -- Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.
 create or replace function weir.publish(
     topic text,

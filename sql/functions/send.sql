@@ -12,7 +12,7 @@
 --   priority    0 .. the queue's priorities - 1, 0 unless given; higher goes first. Not with a key; what was
 --               delayed goes before all others when it is due
 -- Returns: the message's id; a repeat's is the first one's.
--- Raises: WR001, WR006, WR007, WR008, WR020; with a dedup_key also 40001 and 40P01, as send_once
+-- Raises: WR001, WR006, WR007, WR008, WR012, WR020; with a dedup_key also 40001 and 40P01, as send_once
 -- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
 create or replace function weir.send(
     queue_name text,

@@ -11,7 +11,7 @@
 --   priority    0 .. the queue's priorities - 1, 0 unless given; higher goes first. Not with keys; what was
 --               delayed goes before all others when it is due
 -- Returns: the ids, in the order of the payloads; a repeat's is the first one's.
--- Raises: WR001, WR006, WR007, WR008, WR020; with dedup_keys also 40001 and 40P01, as send_once
+-- Raises: WR001, WR006, WR007, WR008, WR012, WR020; with dedup_keys also 40001 and 40P01, as send_once
 -- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
 create or replace function weir.send_batch(
     queue_name text,

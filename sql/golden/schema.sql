@@ -500,7 +500,7 @@
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters:orders(p_group text, p_max integer, p_after bigint) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.describe:orders() returns SETOF weir_internal.queues s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.digest_of(p_key text) returns uuid i - {owner=X/owner}
+-- function weir_internal.digest_of(p_key text) returns uuid s - {owner=X/owner}
 -- function weir_internal.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.divert(p_queue integer, g weir_internal.groups, p_lane integer, p_lines text[], o weir.message_record) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drained_segments(q weir_internal.queues) returns SETOF bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -577,7 +577,7 @@
 -- function weir_internal.q1_probe(g weir_internal.groups, p_first integer, p_now timestamp with time zone) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_put(c weir_internal.claim) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_reach(p_now timestamp with time zone) returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_remember(p_keys uuid[], p_ids bigint[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_internal.q1_remember(p_keys uuid[], p_ids bigint[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.q1_skip_due(g weir_internal.groups) returns boolean v {"search_path=pg_catalog, pg_temp",enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_unfinished(p_slot smallint, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -604,7 +604,7 @@
 -- function weir_internal.seek(queue_name text, group_name text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.send_once:orders(p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.send_once:orders(p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

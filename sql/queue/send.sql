@@ -11,7 +11,7 @@
 --   p_delay     null or 0 = at once
 --   p_priority  null = 0
 -- Returns: the message's id.
--- Raises: WR006, WR007, WR008, WR020
+-- Raises: WR006, WR007, WR008, WR012, WR020
 -- Locks: ROW EXCLUSIVE on the open segment (or on `later`), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('send', $template$
 create or replace function weir_internal."send:{name}"(

@@ -9,7 +9,7 @@
 --   p_delay     null or 0 = at once
 --   p_priority  of all of them; null = 0
 -- Returns: the ids, in the order of the payloads, rising.
--- Raises: WR006, WR007, WR008, WR020
+-- Raises: WR006, WR007, WR008, WR012, WR020
 -- Locks: ROW EXCLUSIVE on the open segment (or on `later`), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('send_batch', $template$
 create or replace function weir_internal."send_batch:{name}"(

@@ -11,7 +11,7 @@
 --   p_priority    of all of them; null = 0
 -- Returns: one row: ids, in the order of the payloads, the first one's where a message is a repeat; and repeated, which
 -- of them are.
--- Raises: WR006, WR007, WR008, WR019, WR020, and what <q>_remember raises
+-- Raises: WR006, WR007, WR008, WR012, WR019, WR020, and what <q>_remember raises
 -- Locks: those of <q>_remember; ROW EXCLUSIVE on the open segment (or on `later`), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('send_once', $template$
 create or replace function weir_internal."send_once:{name}"(
