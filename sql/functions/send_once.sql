@@ -13,8 +13,9 @@
 --   delay       for all of them
 --   priority    as send_batch takes it
 -- Returns: one row a message, in their order: its id, or the first one's id and `repeated` when it was not sent.
--- Raises: WR001, WR006, WR007, WR008, WR012, WR020; 40001 where the transaction's fixed snapshot hides a key sent since; 40P01
--- when two transactions send the same keys in different orders by several calls. Both go away when it is tried again.
+-- Raises: WR001, WR006, WR007, WR008, WR012, WR020; 40001 where a fixed snapshot hides a key sent since;
+-- 40P01 when two transactions send the same keys in different orders by several calls. Both go away when it is tried
+-- again.
 -- Locks: ROW EXCLUSIVE on the queue's open segment and dedup table, and the keys, until the transaction ends.
 create or replace function weir.send_once(
     queue_name text,
