@@ -148,9 +148,15 @@ sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
 		--jsonfile $(CURDIR)/$(RESULTS)/sdk-go.json -- -count=1 $(RACE) -timeout 5m ./...
 
 .PHONY: e2e
-e2e: ## the program as its users run it
-	@if [ -d test/e2e ]; then \
-		$(call testsum,e2e,$(NEWEST)) -timeout 10m ./test/e2e/...; \
+e2e: chromium ## the page, in a real browser, on the newest PostgreSQL
+	$(call testsum,e2e,$(NEWEST)) -timeout 10m ./test/e2e/...
+
+# As PgBouncer.
+.PHONY: chromium
+chromium:
+	-@if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null && [ "$$(id -u)" = 0 ] && \
+		command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; \
 	fi
 
 # What the Python SDK is tested with comes from PyPI, in the versions that requirements.txt names.

@@ -16,6 +16,7 @@ import (
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/api"
 	"github.com/weirmq/weir/internal/server/dispatch"
+	"github.com/weirmq/weir/web"
 )
 
 // DefaultListen is where the API listens unless told.
@@ -78,7 +79,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	dispatcher := dispatch.New(ctx, s.engine, listener, s.opt.Log)
 	defer dispatcher.Close()
 	httpServer := &http.Server{
-		Handler:           s.guard(s.routes(ctx, listener, dispatcher)),
+		Handler:           s.guard(web.Handler(s.routes(ctx, listener, dispatcher))),
 		ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout:      3 * time.Minute, // a body may take half a minute, a receive waits up to one
 		IdleTimeout:       2 * time.Minute,
