@@ -253,6 +253,14 @@ func TestInstallPutsTheEngineIntoAnyDatabaseAndPrintsItForOthers(t *testing.T) {
 	if out := s.ok("", "install", "--print"); !strings.Contains(out, "create schema if not exists weir;") {
 		t.Errorf("printed %d bytes", len(out))
 	}
+	s.fails(2, "say --yes", "", "uninstall")
+	if out := s.ok("", "queue", "list"); !strings.Contains(out, "q") {
+		t.Errorf("uninstall without --yes left %q", out)
+	}
+	if out := s.ok("", "uninstall", "--yes"); out != "the engine is gone, with all its queues\n" {
+		t.Errorf("uninstall printed %q", out)
+	}
+	s.fails(1, "hint: The engine is not in this database", "", "queue", "list")
 }
 
 func TestHelpListsTheExitCodes(t *testing.T) {

@@ -88,28 +88,6 @@ func TestInstallTwiceAtOnce(t *testing.T) {
 	})
 }
 
-func TestUninstallLeavesNothing(t *testing.T) {
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		db := bare(t, major)
-		count := "select sum(n)::bigint from (" +
-			"select count(*) n from pg_class union all select count(*) from pg_proc union all " +
-			"select count(*) from pg_type union all select count(*) from pg_namespace where nspname !~ '^pg_' union all " +
-			"select count(*) from pg_default_acl union all select count(*) from pg_event_trigger) t"
-		before := pgtest.QueryVal[int64](t, db, count)
-		if err := install(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		surface.CreateQueue(t, db.Pool(t), "orders", "")
-		db.Exec(t, "drop schema weir, weir_internal cascade")
-		if after := pgtest.QueryVal[int64](t, db, count); after != before {
-			t.Errorf("the catalogues had %d rows before the install and have %d after it was removed", before, after)
-		}
-		if err := install(t.Context(), db); err != nil {
-			t.Errorf("install again: %v", err)
-		}
-	})
-}
-
 func TestNewerSchemaIsLeftAlone(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		db := pgtest.New(t, pgtest.Options{Major: major})

@@ -73,7 +73,7 @@ func wantEverythingOnce(t *testing.T, db *pgtest.DB) {
 	for _, group := range []string{"default", "lines", "still"} {
 		var ids []int64
 		if group == "default" {
-			ids = append(dead, pgtest.QueryAll[int64](t, db, "select id from public.finished")...)
+			ids = slices.Concat(dead, pgtest.QueryAll[int64](t, db, "select id from public.finished"))
 		}
 		last := map[string]int64{}
 		for {

@@ -68,6 +68,9 @@ QUEUE_FULL = "WR020"
 UPGRADE_BLOCKED = "WR021"
 """An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed."""
 
+OTHERS_DEPEND = "WR022"
+"""An uninstall found objects of others, such as views, that need the engine; nothing was removed."""
+
 ALREADY_FINISHED = "WR040"
 """The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed."""
 
@@ -102,5 +105,6 @@ CODES = {
     RESTORED_FROM_DUMP: CodeInfo("restored_from_dump", 503, True),
     QUEUE_FULL: CodeInfo("queue_full", 429, True),
     UPGRADE_BLOCKED: CodeInfo("upgrade_blocked", 503, True),
+    OTHERS_DEPEND: CodeInfo("others_depend", 409, False),
     ALREADY_FINISHED: CodeInfo("already_finished", 409, False),
 }
