@@ -46,6 +46,8 @@ const (
 	CodeQueueFull = "WR020"
 	// CodeUpgradeBlocked: An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed.
 	CodeUpgradeBlocked = "WR021"
+	// CodeOthersDepend: An uninstall found objects of others, such as views, that need the engine; nothing was removed.
+	CodeOthersDepend = "WR022"
 	// CodeAlreadyFinished: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
 	CodeAlreadyFinished = "WR040"
 )
@@ -85,5 +87,6 @@ var codeInfos = map[string]codeInfo{
 	CodeRestoredFromDump:   {Name: "restored_from_dump", Status: 503, Retryable: true},
 	CodeQueueFull:          {Name: "queue_full", Status: 429, Retryable: true},
 	CodeUpgradeBlocked:     {Name: "upgrade_blocked", Status: 503, Retryable: true},
+	CodeOthersDepend:       {Name: "others_depend", Status: 409, Retryable: false},
 	CodeAlreadyFinished:    {Name: "already_finished", Status: 409, Retryable: false},
 }

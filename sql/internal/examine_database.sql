@@ -49,12 +49,12 @@ begin
             'This server is built without lz4, so that large payloads are compressed more slowly.',
             'Nothing need be done.')::weir.finding;
     end if;
-    if v_queues * 25 > v_slots then
+    if v_queues * 40 > v_slots then
         return next row('warning', 'locks', null, null, v_slots || ' locks',
-            format('%s queues have about %s relations, and stats(), pg_dump and upgrades lock them all at once.',
-                v_queues, v_queues * 25),
+            format('An upgrade of %s queues takes about %s locks at once; pg_dump and stats() take fewer, but many.',
+                v_queues, v_queues * 40),
             format('Set max_locks_per_transaction to %s or more.',
-                ceil(v_queues * 25.0 / v_slots * current_setting('max_locks_per_transaction')::int)))::weir.finding;
+                ceil(v_queues * 40.0 / v_slots * current_setting('max_locks_per_transaction')::int)))::weir.finding;
     end if;
     for f in
         select format('function %s', p.oid::regprocedure) as what from pg_proc p, aclexplode(p.proacl) a
