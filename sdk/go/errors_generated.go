@@ -46,6 +46,8 @@ var (
 	ErrQueueFull = known("WR020", "queue_full", true)
 	// ErrUpgradeBlocked is WR021: An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed.
 	ErrUpgradeBlocked = known("WR021", "upgrade_blocked", true)
+	// ErrOthersDepend is WR022: An uninstall found objects of others, such as views, that need the engine; nothing was removed.
+	ErrOthersDepend = known("WR022", "others_depend", false)
 	// ErrAlreadyFinished is WR040: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
 	ErrAlreadyFinished = known("WR040", "already_finished", false)
 )
