@@ -84,9 +84,10 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 	s.ok("", "group", "create", "q", "g", "--ordered", "--patience", "3s")
 	for _, step := range []struct{ args, want string }{
 		{"queue configure q --message-bytes-max 2000 --retention 1h --ttl 48h --aging 5s", "queue q is configured"},
-		{"queue list -o json", `"aging_ms":5000,"ttl_ms":172800000,"retention_ms":3600000,"paused":false`},
+		{"queue list -o json", `"aging_ms":5000,"ttl_ms":172800000,"retention_ms":3600000,`},
 		{"queue list -o json", `"message_bytes_max":2000,"segment_bytes":67108864,"claims_bytes":16777216`},
-		{"queue create levels --priorities 2", "queue levels is there"},
+		{"queue create levels --priorities 2 --dedup-window 1h --backlog-max 5", "queue levels is there"},
+		{"queue show levels -o json", `"dedup_window_ms":3600000,"backlog_max":5`},
 		{"send levels 1 --priority 1", "1"},
 		{"group configure q g --max-attempts 2 --backoff-max 1m", "group g of queue q is configured"},
 		{"group show q g -o json", `"max_attempts":2,"backoff_min_ms":1000,"backoff_max_ms":60000,"patience_ms":3000`},
@@ -112,6 +113,27 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 		if !strings.Contains(out, step.want) || step.want == "" && out != "" {
 			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
 		}
+	}
+}
+
+func TestTheDoctorFailsWhenMessagesWaitAndNamesTheCure(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("", "doctor")
+	s.db.Exec(t, "update weir_internal.queues set birth = '{}'") // as if it had come in a dump
+	r := s.fails(1, "something is wrong", "", "doctor")
+	if !strings.Contains(r.out, "queue q") || !strings.Contains(r.out, "cure: ") {
+		t.Errorf("printed %s", r.out)
+	}
+	if out := s.ok("", "adopt"); out != "adopted 1 queue\n" {
+		t.Errorf("printed %q", out)
+	}
+	first := s.ok("", "send", "q", "1", "--dedup-key", "k")
+	if again := s.ok("", "send", "q", "1", "--dedup-key", "k"); again != first {
+		t.Errorf("a repeat printed %q, the first %q", again, first)
+	}
+	if out := s.ok(`{"payload":1,"dedup_key":"k"}`, "send", "q", "--envelope"); out != first {
+		t.Errorf("a repeat in an envelope printed %q, the first %q", out, first)
 	}
 }
 
@@ -181,6 +203,8 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"queue rename q Not/Good", 2, "WR005"},
 		{"queue rename none other", 3, "WR001"},
 		{"tail none", 3, "WR001"},
+		{"send q --dedup-key k", 2, "one PAYLOAD"},
+		{"adopt none", 3, "WR001"},
 		{"get q 77", 3, "WR018"},
 		{"get q one", 2, "not a message id"},
 		{"get none 1", 3, "WR001"},

@@ -50,6 +50,8 @@ func exitCodesTopic() *cobra.Command {
 var (
 	// errNoDatabase says that no flag, no variable and no running server names a database.
 	errNoDatabase = errors.New("no database")
+	// errFound ends a doctor that has found an error.
+	errFound = errors.New("something is wrong")
 	// errFeedEnd ends a feed whose input has ended.
 	errFeedEnd = errors.New("the input has ended")
 	// errFeedStopped ends a feed that is wanted no more.

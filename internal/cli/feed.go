@@ -135,6 +135,7 @@ type envelope struct {
 	Headers  json.RawMessage `json:"headers"`
 	DelayMS  *engine.Millis  `json:"delay_ms"`
 	Priority *int            `json:"priority"`
+	DedupKey *string         `json:"dedup_key"`
 }
 
 // parseLine makes a message of a line.
@@ -158,7 +159,7 @@ func parseLine(raw []byte, opt sendOptions) (line, error) {
 	if e.Payload == nil {
 		return l, &usageError{err: errors.New("it has no payload"), hint: envelopeHint}
 	}
-	l.message.Payload = e.Payload
+	l.message.Payload, l.message.DedupKey = e.Payload, e.DedupKey
 	if e.Key != nil {
 		l.message.Key = e.Key
 	}
@@ -175,7 +176,7 @@ func parseLine(raw []byte, opt sendOptions) (line, error) {
 }
 
 const envelopeHint = `With --envelope a line is {"payload": ..., "key": "...", "headers": {...}, ` +
-	`"delay_ms": 0, "priority": 0}; only payload is needed.`
+	`"delay_ms": 0, "priority": 0, "dedup_key": "..."}; only payload is needed.`
 
 // chunks cuts lines into what one call of send_batch takes: neighbours with the same options.
 func chunks(lines []line) iter.Seq[[]line] {

@@ -24,7 +24,8 @@ func (a *app) queue() *cobra.Command {
 func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
 	var bytesMax int
 	var segment, claims int64
-	var aging, ttl, retention time.Duration
+	var backlog int64
+	var aging, ttl, retention, window time.Duration
 	flags.IntVar(&bytesMax, "message-bytes-max", engine.DefaultMessageBytesMax, "the largest message, as stored")
 	flags.Int64Var(&segment, "segment-bytes", engine.DefaultSegmentBytes, "size at which a segment of the log is closed")
 	flags.Int64Var(&claims, "claims-bytes", engine.DefaultClaimsBytes, "size at which a table of the claim log is left")
@@ -32,6 +33,9 @@ func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
 		"how much longer a message must wait to go before one of the next higher priority")
 	flags.DurationVar(&ttl, "ttl", 0, "what was sent longer ago is not delivered any more; 0 is for ever")
 	flags.DurationVar(&retention, "retention", 0, "how long what all groups have finished is kept, to seek back to")
+	flags.DurationVar(&window, "dedup-window", engine.DefaultDedupWindow, "how long a dedup key counts")
+	flags.Int64Var(&backlog, "backlog-max", 0,
+		"how many messages the slowest group may be behind before sends are refused; 0 is no limit")
 	return func() engine.QueueSettings {
 		return engine.QueueSettings{
 			MessageBytesMax: given(flags.Changed("message-bytes-max"), &bytesMax),
@@ -39,6 +43,8 @@ func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
 			ClaimsBytes:     given(flags.Changed("claims-bytes"), &claims),
 			Aging:           givenSpan(flags, "aging", aging),
 			TTL:             givenSpan(flags, "ttl", ttl),
+			DedupWindow:     givenSpan(flags, "dedup-window", window),
+			BacklogMax:      given(flags.Changed("backlog-max"), &backlog),
 			Retention:       givenSpan(flags, "retention", retention),
 		}
 	}
@@ -91,11 +97,11 @@ func (a *app) queueList() *cobra.Command {
 }
 
 func queueTable(w io.Writer, list []engine.Queue) {
-	columns(w, "QUEUE", "LANES", "PRIORITIES", "AGING", "TTL", "RETENTION", "MESSAGE MAX", "SEGMENT", "CLAIMS", "PAUSED",
-		"CREATED")
+	columns(w, "QUEUE", "LANES", "PRIORITIES", "AGING", "TTL", "RETENTION", "DEDUP", "BACKLOG MAX", "MESSAGE MAX",
+		"SEGMENT", "CLAIMS", "PAUSED", "CREATED")
 	for _, q := range list {
-		columns(w, q.Name, q.Lanes, q.Priorities, q.Aging, q.TTL, q.Retention, q.MessageBytesMax, q.SegmentBytes,
-			q.ClaimsBytes, q.Paused, q.CreatedAt)
+		columns(w, q.Name, q.Lanes, q.Priorities, q.Aging, q.TTL, q.Retention, q.DedupWindow, q.BacklogMax,
+			q.MessageBytesMax, q.SegmentBytes, q.ClaimsBytes, q.Paused, q.CreatedAt)
 	}
 }
 

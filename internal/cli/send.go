@@ -17,7 +17,7 @@ import (
 const sendHelp = `Send messages to a queue and print their ids.
 
 With PAYLOAD, which is JSON, one message is sent. Without it every line of standard input is a message: a bare JSON
-payload, or with --envelope an object {"payload": ..., "key": "...", "headers": {...}, "delay_ms": 0, "priority": 0}.
+payload, or with --envelope an object {"payload", "key", "headers", "delay_ms", "priority", "dedup_key"}.
 Lines are sent in batches as they come, each batch all or none. At a line that cannot be a message the command stops:
 what stands before it is sent, nothing after it, and the error says so; with --atomic nothing is sent at all.`
 
@@ -54,6 +54,7 @@ type sendOptions struct {
 	messageOptions
 
 	priority int
+	dedupKey *string
 	envelope bool
 	atomic   bool
 	quiet    bool
@@ -62,6 +63,7 @@ type sendOptions struct {
 // send sends one message from an argument or many from standard input.
 func (a *app) send() *cobra.Command {
 	var opt sendOptions
+	var dedupKey string
 	c := &cobra.Command{
 		Use: "send QUEUE [PAYLOAD]", Short: "Send a message, or every line of standard input", Long: sendHelp,
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
@@ -72,7 +74,9 @@ func (a *app) send() *cobra.Command {
 	flags := c.Flags()
 	options := messageFlags(flags)
 	flags.IntVar(&opt.priority, "priority", 0, "level of priority, when the queue has several; higher goes first")
-	flags.BoolVar(&opt.envelope, "envelope", false, `every line is {"payload", "key", "headers", "delay_ms", "priority"}`)
+	flags.StringVar(&dedupKey, "dedup-key", "",
+		"send it only if none with this key was sent within the queue's window")
+	flags.BoolVar(&opt.envelope, "envelope", false, `every line is {"payload", "key", "headers", "delay_ms", "priority", "dedup_key"}`)
 	flags.BoolVar(&opt.atomic, "atomic", false, "send all lines in one transaction, or none")
 	flags.BoolVarP(&opt.quiet, "quiet", "q", false, "do not print the ids")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
@@ -80,6 +84,7 @@ func (a *app) send() *cobra.Command {
 			return err
 		}
 		opt.options.Priority = opt.priority
+		opt.dedupKey = given(flags.Changed("dedup-key"), &dedupKey)
 		return a.runSend(c.Context(), args, opt)
 	}
 	return c
@@ -96,13 +101,16 @@ func (a *app) runSend(ctx context.Context, args []string, opt sendOptions) error
 			return err
 		}
 		return a.with(ctx, func(client *engine.Client) error {
-			m := engine.Outgoing{Payload: payload, Key: opt.key, Headers: opt.headers}
+			m := engine.Outgoing{Payload: payload, Key: opt.key, Headers: opt.headers, DedupKey: opt.dedupKey}
 			id, err := client.Send(ctx, args[0], m, opt.options)
 			if err != nil {
 				return err
 			}
 			return a.printIDs([]int64{id}, opt)
 		})
+	}
+	if opt.dedupKey != nil {
+		return usagef("--dedup-key is for one PAYLOAD; lines have theirs with --envelope")
 	}
 	if f, ok := a.stdin.(*os.File); ok && isTerminal(f) {
 		fmt.Fprintln(a.stderr, "Type one JSON value a line; ^D ends.")

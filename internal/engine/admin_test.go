@@ -50,6 +50,7 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	settings := engine.QueueSettings{
 		MessageBytesMax: ptr(5000), SegmentBytes: ptr(int64(70_000)), ClaimsBytes: ptr(int64(80_000)),
 		Aging: millis(time.Hour), TTL: millis(48 * time.Hour), Retention: millis(90 * time.Second),
+		DedupWindow: millis(time.Hour), BacklogMax: ptr(int64(1000)),
 	}
 	must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{Lanes: ptr(3), Priorities: ptr(2), QueueSettings: settings}))
 	must(t, client.CreateGroup(ctx, "q", "g", engine.GroupOptions{
@@ -61,7 +62,8 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	q := get[engine.Queue](t)(client.Queue(ctx, "q"))
 	wantQueue := engine.Queue{
 		Name: "q", Lanes: 3, MessageBytesMax: 5000, SegmentBytes: 70_000, ClaimsBytes: 80_000, Priorities: 2,
-		Aging: *settings.Aging, TTL: *settings.TTL, Retention: *settings.Retention, CreatedAt: q.CreatedAt,
+		Aging: *settings.Aging, TTL: *settings.TTL, Retention: *settings.Retention,
+		DedupWindow: *settings.DedupWindow, BacklogMax: *settings.BacklogMax, CreatedAt: q.CreatedAt,
 	}
 	if q != wantQueue || q.CreatedAt.IsZero() {
 		t.Errorf("queue %+v", q)

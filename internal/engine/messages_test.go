@@ -297,6 +297,66 @@ func TestAHigherPriorityGoesFirst(t *testing.T) {
 	}
 }
 
+func TestARepeatGetsTheFirstOnesIdAndIsNotSent(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx, plain := t.Context(), engine.SendOptions{}
+	m := engine.Outgoing{Payload: json.RawMessage("1"), DedupKey: ptr("order-1")}
+	first := get[int64](t)(client.Send(ctx, "q", m, plain))
+	if again := get[int64](t)(client.Send(ctx, "q", m, plain)); again != first {
+		t.Errorf("sent %d and again %d", first, again)
+	}
+	other := engine.Outgoing{Payload: json.RawMessage("3"), DedupKey: ptr("order-2")}
+	batch := []engine.Outgoing{{Payload: json.RawMessage("2")}, m, other}
+	if ids := get[[]int64](t)(client.SendBatch(ctx, "q", batch, plain)); len(ids) != 3 || ids[1] != first {
+		t.Errorf("sent %v, the first was %d", ids, first)
+	}
+	sent := get[[]engine.Sent](t)(client.SendOnce(ctx, "q", batch, plain))
+	if len(sent) != 3 || sent[0].Repeated || !sent[1].Repeated || sent[1].ID != first || !sent[2].Repeated {
+		t.Errorf("sent %+v", sent)
+	}
+	if list := receiveAll(t, client, "q"); len(list) != 4 {
+		t.Errorf("received %d messages, want 4", len(list))
+	}
+}
+
+func TestAQueueThatIsFullOrTakesNoDedupKeysSaysSo(t *testing.T) {
+	t.Parallel()
+	_, client := newQueue(t, 0)
+	ctx, plain := t.Context(), engine.SendOptions{}
+	settings := engine.QueueSettings{DedupWindow: millis(0), BacklogMax: ptr(int64(1))}
+	must(t, client.CreateQueue(ctx, "small", engine.QueueOptions{QueueSettings: settings}))
+	m := engine.Outgoing{Payload: json.RawMessage("1"), DedupKey: ptr("k")}
+	if _, err := client.Send(ctx, "small", m, plain); engine.Code(err) != engine.CodeInvalidArgument {
+		t.Errorf("a dedup key: %v", err)
+	}
+	m.DedupKey = nil
+	pgtest.WaitFor(t, "the refusal", func() bool {
+		_, err := client.Send(ctx, "small", m, plain)
+		return engine.Code(err) == engine.CodeQueueFull
+	})
+}
+
+func TestAHealthyDatabaseHasNoErrors(t *testing.T) {
+	t.Parallel()
+	db, client := newQueue(t, 0)
+	for _, f := range get[[]engine.Finding](t)(client.Doctor(t.Context())) {
+		if f.Severity == "error" || f.Finding == "" || f.Message == "" {
+			t.Errorf("finding %+v", f)
+		}
+	}
+	db.Exec(t, "update weir_internal.queues set birth = '{}'") // as if it had come in a dump
+	list := get[[]engine.Finding](t)(client.Doctor(t.Context()))
+	if len(list) == 0 || list[0].Severity != "error" || list[0].Queue == nil || *list[0].Queue != "q" ||
+		list[0].Cure == "" {
+		t.Fatalf("findings %+v", list)
+	}
+	if n := get[int](t)(client.Adopt(t.Context(), "")); n != 1 {
+		t.Errorf("adopted %d queues", n)
+	}
+	get[int64](t)(client.Send(t.Context(), "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
+}
+
 func TestAGroupThatSeeksBackIsDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)

@@ -17,6 +17,7 @@ const (
 	DefaultClaimsBytes     = int64(16 << 20)
 	DefaultPriorities      = 1
 	DefaultAging           = time.Minute
+	DefaultDedupWindow     = 5 * time.Minute
 
 	DefaultStart       = "start"
 	DefaultMaxAttempts = 5
@@ -61,6 +62,14 @@ type Outgoing struct {
 	Payload json.RawMessage
 	Key     *string
 	Headers json.RawMessage
+	// DedupKey lets only the first of several messages that have it be sent, within the queue's dedup window.
+	DedupKey *string
+}
+
+// Sent is what became of a message: its id, or that of the first with the same dedup key.
+type Sent struct {
+	ID       int64
+	Repeated bool
 }
 
 // SendOptions are what the messages of one call share. The zero value delivers them as soon as the transaction commits,

@@ -7,7 +7,8 @@
 create or replace function weir.list_queues()
 returns table (
     queue_name text, lanes int, message_bytes_max int, segment_bytes bigint, claims_bytes bigint,
-    created_at timestamptz, paused boolean, priorities int, aging interval, ttl interval, retention interval)
+    created_at timestamptz, paused boolean, priorities int, aging interval, ttl interval, retention interval,
+    dedup_window interval, backlog_max bigint)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,7 +18,7 @@ begin
     for v_queue in select * from weir_internal.visible_queues() loop
         return query execute
             'select name, lanes / priorities, message_bytes_max, segment_bytes, claims_bytes, created_at, paused,
-                 priorities, aging, ttl, retention
+                 priorities, aging, ttl, retention, dedup_window, backlog_max
              from ' || weir_internal.queue_function('describe', v_queue) || '()';
     end loop;
 end

@@ -241,6 +241,7 @@ func TestQueuesGroupsAndCountsAreShown(t *testing.T) {
 		"/v1/queues/q/groups":   `"group":"default"`,
 		"/v1/stats":             `"delayed":1`,
 		"/v1/stats?queue=q":     `"delayed":1`,
+		"/v1/doctor":            `"findings":[`,
 		group + "/peek?max=5":   `"payload":1`,
 		group + "/dead_letters": `"dead_letters":[]`,
 		"/healthz":              `"status":"ok"`,
@@ -271,6 +272,28 @@ func TestMessagesWithDifferentDelaysAreSentTogetherOrNotAtAll(t *testing.T) {
 	stats, err := s.client.Stats(t.Context(), "q")
 	if err != nil || stats[0].Waiting != 2 || stats[0].Delayed != 1 {
 		t.Errorf("%+v, %v", stats, err)
+	}
+}
+
+func TestARepeatOfADedupKeyIsNotSentAndTheAnswerSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	const body = `{"messages":[{"payload":1,"dedup_key":"a"},{"payload":2,"delay_ms":0}]}`
+	type answer struct {
+		IDs      []int64
+		Repeated []bool
+	}
+	first := decode[answer](s, s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", body))
+	again := decode[answer](s, s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", body))
+	if first.Repeated[0] || !again.Repeated[0] || again.IDs[0] != first.IDs[0] || again.Repeated[1] {
+		t.Errorf("first %+v, again %+v", first, again)
+	}
+	if list := s.receive(); len(list) != 3 {
+		t.Errorf("received %+v", list)
+	}
+	text := s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1}]}`)
+	if strings.Contains(text, "repeated") {
+		t.Errorf("without dedup keys: %s", text)
 	}
 }
 

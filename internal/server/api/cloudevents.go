@@ -16,7 +16,8 @@ import (
 //
 // As a message its data are the payload and its attributes the headers, named as HTTP's binary mode names them: ce-id,
 // ce-source, ce-type ..., content-type. Data that are neither JSON nor text are a string of base64, and
-// content-transfer-encoding says so. The extension partitionkey is the message's key.
+// content-transfer-encoding says so. The extension partitionkey is the message's key. Source and id, which no
+// two events share, are its dedup key: an event that is sent again is not delivered again.
 type cloudEvent struct {
 	attributes map[string]json.RawMessage
 	data       json.RawMessage
@@ -147,7 +148,10 @@ func (e *cloudEvent) message() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := outgoing{Payload: e.data, Headers: headers}
+	source, _ := e.text("source")
+	id, _ := e.text("id")
+	dedupKey := source + " " + id
+	m := outgoing{Payload: e.data, Headers: headers, DedupKey: &dedupKey}
 	if m.Payload == nil {
 		m.Payload = json.RawMessage("null")
 	}

@@ -17,14 +17,12 @@ func (a *api) describe() {
 			Description: "It was created", Content: responses["200"].Content,
 		}
 	}
-	for _, path := range []string{queuePath, topicPath} {
-		content := doc.Paths[path+messagesSegment].Post.RequestBody.Content
-		content[typeNDJSON] = &huma.MediaType{Schema: &huma.Schema{
-			Type: huma.TypeString, Description: "One message a line, as in the list of the JSON body.",
-		}}
-		content[typeEvent] = &huma.MediaType{Schema: eventSchema()}
-		content[typeEventBatch] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeArray, Items: eventSchema()}}
-	}
+	content := doc.Paths[queuePath+messagesSegment].Post.RequestBody.Content
+	content[typeNDJSON] = &huma.MediaType{Schema: &huma.Schema{
+		Type: huma.TypeString, Description: "One message a line, as in the list of the JSON body.",
+	}}
+	content[typeEvent] = &huma.MediaType{Schema: eventSchema()}
+	content[typeEventBatch] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeArray, Items: eventSchema()}}
 	doc.Paths[groupPath+"/events"].Get.Responses["200"] = &huma.Response{
 		Description: "Events `message`, each with a Message, until the client goes; before an early end one `problem`",
 		Content:     map[string]*huma.MediaType{typeEventFlow: {Schema: &huma.Schema{Type: huma.TypeString}}},

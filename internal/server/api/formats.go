@@ -31,7 +31,8 @@ func asSent(_ http.Header, body []byte) ([]byte, error) { return body, nil }
 func formatOf(r *http.Request) format {
 	given := r.Header.Get("Content-Type")
 	kind, _, err := mime.ParseMediaType(given)
-	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, messagesSegment) {
+	if r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v1/queues/") &&
+		strings.HasSuffix(r.URL.Path, messagesSegment) {
 		switch {
 		case r.Header.Get("Ce-Specversion") != "":
 			return binaryEvent

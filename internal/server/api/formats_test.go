@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,7 +61,12 @@ func TestAStructuredEventIsAMessageWithItsAttributesAsHeaders(t *testing.T) {
 	if status, text := s.sendAs(eventJSON, "Content-Type", "application/cloudevents+json"); status != http.StatusCreated {
 		t.Fatalf("%d %s", status, text)
 	}
-	if status, text := s.sendAs(`[`+eventJSON+`,{"specversion":"1.0","id":"2","source":"/","type":"t",
+	status, text := s.sendAs(eventJSON, "Content-Type", "application/cloudevents+json")
+	if out := decode[struct{ Repeated []bool }](s, text); status != http.StatusCreated || !out.Repeated[0] {
+		t.Errorf("sent again: %d %s", status, text)
+	}
+	another := strings.Replace(eventJSON, "e 1", "e 2", 1)
+	if status, text := s.sendAs(`[`+another+`,{"specversion":"1.0","id":"2","source":"/","type":"t",
 		"data_base64":"AAH/"}]`, "Content-Type", "application/cloudevents-batch+json"); status != http.StatusCreated {
 		t.Fatalf("%d %s", status, text)
 	}
@@ -68,9 +74,10 @@ func TestAStructuredEventIsAMessageWithItsAttributesAsHeaders(t *testing.T) {
 	if len(list) != 3 {
 		t.Fatalf("%+v", list)
 	}
-	for _, m := range list[:2] {
+	for i, m := range list[:2] {
 		wantMessage(t, m, `{"n":1.50}`, "k", map[string]any{
-			"ce-specversion": "1.0", "ce-id": "e 1", "ce-source": "/shop", "ce-type": "order.paid", "ce-partitionkey": "k",
+			"ce-specversion": "1.0", "ce-id": []string{"e 1", "e 2"}[i],
+			"ce-source": "/shop", "ce-type": "order.paid", "ce-partitionkey": "k",
 			"ce-sequence": 7.0, "content-type": "application/json",
 		})
 	}
@@ -82,20 +89,20 @@ func TestAStructuredEventIsAMessageWithItsAttributesAsHeaders(t *testing.T) {
 func TestABinaryEventIsAMessageWhateverItsData(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
-	for _, c := range []struct{ contentType, body, payload string }{
+	for i, c := range []struct{ contentType, body, payload string }{
 		{"application/json", `{"n":1.50}`, `{"n":1.50}`},
 		{"application/vnd.shop+json", `[1]`, `[1]`},
 		{"text/plain; charset=utf-8", "grüße", `"grüße"`},
 		{"application/octet-stream", "\x00\x01\xff", `"AAH/"`},
 		{"application/json", "", `null`},
 	} {
-		status, text := s.sendAs(c.body, "Content-Type", c.contentType, "Ce-Specversion", "1.0", "Ce-Id", "1",
+		status, text := s.sendAs(c.body, "Content-Type", c.contentType, "Ce-Specversion", "1.0", "Ce-Id", strconv.Itoa(i),
 			"Ce-Source", "/b%C3%BCro", "Ce-Type", "t", "Ce-Partitionkey", "k")
 		if status != http.StatusCreated {
 			t.Fatalf("%s: %d %s", c.contentType, status, text)
 		}
 		want := map[string]any{
-			"ce-specversion": "1.0", "ce-id": "1", "ce-source": "/büro", "ce-type": "t", "ce-partitionkey": "k",
+			"ce-specversion": "1.0", "ce-id": strconv.Itoa(i), "ce-source": "/büro", "ce-type": "t", "ce-partitionkey": "k",
 			"content-type": c.contentType,
 		}
 		if strings.HasPrefix(c.payload, `"AA`) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/weirmq/weir/internal/engine"
 )
@@ -24,11 +25,13 @@ type outgoing struct {
 	Headers json.RawMessage `json:"headers,omitempty" doc:"A JSON value beside the payload."`
 	DelayMS *int64          `json:"delay_ms,omitempty" doc:"Deliver no earlier than this many milliseconds from now."`
 
-	Priority *int `json:"priority,omitempty" doc:"From 0, the default; higher goes first. Not with a key."`
+	DedupKey *string `json:"dedup_key,omitempty" doc:"Of several messages with one, only the first is sent."`
+	Priority *int    `json:"priority,omitempty" doc:"From 0, the default; higher goes first. Not with a key."`
 }
 
 type sendOutput struct {
-	IDs []int64 `json:"ids" doc:"One for each message, in the order of the request."`
+	IDs      []int64 `json:"ids" doc:"One for each message, in the order of the request."`
+	Repeated []bool  `json:"repeated,omitempty" doc:"Which were sent before; absent when none has a dedup key."`
 }
 
 // sendBatch sends the messages of a request in one transaction.
@@ -37,7 +40,7 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 	if err != nil {
 		return nil, err
 	}
-	if len(runs) == 1 && runs[0].options == (engine.SendOptions{}) {
+	if len(runs) == 1 && runs[0].plain() {
 		ids, err := a.dispatch.Send(in.Queue, runs[0].batch)
 		return reply(sendOutput{IDs: ids}, err)
 	}
@@ -54,15 +57,26 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 
 // sendRuns sends one run after the other.
 func sendRuns(ctx context.Context, client *engine.Client, queue string, runs []run) (sendOutput, error) {
-	var all []int64
+	var out sendOutput
+	once := slices.ContainsFunc(runs, run.once)
 	for _, run := range runs {
-		ids, err := client.SendBatch(ctx, queue, run.batch, run.options)
+		if !once {
+			ids, err := client.SendBatch(ctx, queue, run.batch, run.options)
+			if err != nil {
+				return sendOutput{}, err
+			}
+			out.IDs = append(out.IDs, ids...)
+			continue
+		}
+		list, err := client.SendOnce(ctx, queue, run.batch, run.options)
 		if err != nil {
 			return sendOutput{}, err
 		}
-		all = append(all, ids...)
+		for _, sent := range list {
+			out.IDs, out.Repeated = append(out.IDs, sent.ID), append(out.Repeated, sent.Repeated)
+		}
 	}
-	return sendOutput{IDs: all}, nil
+	return out, nil
 }
 
 // run is a stretch of messages with the same options: what one call of send_batch takes.
@@ -70,6 +84,14 @@ type run struct {
 	batch   []engine.Outgoing
 	options engine.SendOptions
 }
+
+// once reports whether some message of the run has a dedup key.
+func (r run) once() bool {
+	return slices.ContainsFunc(r.batch, func(m engine.Outgoing) bool { return m.DedupKey != nil })
+}
+
+// plain reports whether the run may be sent together with those of other clients.
+func (r run) plain() bool { return r.options == engine.SendOptions{} && !r.once() }
 
 // runsOf cuts a list of messages into runs.
 func runsOf(location string, messages []outgoing) ([]run, error) {
@@ -93,7 +115,7 @@ func runsOf(location string, messages []outgoing) ([]run, error) {
 
 // message is what is sent, without how.
 func (m outgoing) message() engine.Outgoing {
-	return engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers)}
+	return engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers), DedupKey: m.DedupKey}
 }
 
 // options is how it is sent.

@@ -64,6 +64,7 @@ func (a *api) routes() {
 	route(a, http.MethodPost, "/v1/transaction", "transaction", "Ack, nack and send, all or nothing", a.transaction)
 
 	route(a, http.MethodGet, "/v1/stats", "stats", "Count what every group has before it", a.stats)
+	route(a, http.MethodGet, "/v1/doctor", "doctor", "Look for what is wrong, and say what to do", a.doctor)
 	route(a, http.MethodGet, "/healthz", "version", "Check that the database answers and has the engine", a.health)
 }
 

@@ -21,6 +21,16 @@ func (a *api) stats(ctx context.Context, in *statsInput) (*output[statsOutput], 
 	return reply(statsOutput{Groups: list}, err)
 }
 
+type doctorOutput struct {
+	Findings []engine.Finding `json:"findings" doc:"The worst first."`
+}
+
+// doctor looks for what is wrong.
+func (a *api) doctor(ctx context.Context, _ *struct{}) (*output[doctorOutput], error) {
+	list, err := a.engine.Doctor(ctx)
+	return reply(doctorOutput{Findings: list}, err)
+}
+
 type healthOutput struct {
 	Status  string `json:"status" enum:"ok"`
 	Version string `json:"version" doc:"Of the server."`

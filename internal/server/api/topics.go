@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -53,13 +54,21 @@ func (a *api) route(ctx context.Context, in *TopicPath) (*output[routeOutput], e
 	return reply(routeOutput{Queues: queues}, err)
 }
 
+// publishItem is a message to publish. Publish knows neither dedup keys nor priorities.
+type publishItem struct {
+	Payload json.RawMessage `json:"payload" doc:"Any JSON value."`
+	Key     *string         `json:"key,omitempty" doc:"Messages with one key stay in order in an ordered group."`
+	Headers json.RawMessage `json:"headers,omitempty" doc:"A JSON object beside the payload."`
+	DelayMS *int64          `json:"delay_ms,omitempty" doc:"Deliver no earlier than this many milliseconds from now."`
+}
+
 type publishInput struct {
 	TopicPath
 	Body publishBody
 }
 
 type publishBody struct {
-	Messages []outgoing `json:"messages" minItems:"1"`
+	Messages []publishItem `json:"messages" minItems:"1"`
 }
 
 type publishOutput struct {
@@ -72,7 +81,8 @@ type publishedOutput struct {
 
 // publish sends messages to every queue that their topic leads to, all or none.
 func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOutput], error) {
-	one := func(tx *engine.Client, i int, m outgoing) (publishedOutput, error) {
+	one := func(tx *engine.Client, i int, item publishItem) (publishedOutput, error) {
+		m := outgoing{Payload: item.Payload, Key: item.Key, Headers: item.Headers, DelayMS: item.DelayMS}
 		options, err := m.options(fmt.Sprintf("body.messages[%d]", i))
 		if err != nil {
 			return publishedOutput{}, err
