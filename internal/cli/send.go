@@ -76,7 +76,7 @@ func (a *app) send() *cobra.Command {
 	flags.IntVar(&opt.priority, "priority", 0, "level of priority, when the queue has several; higher goes first")
 	flags.StringVar(&dedupKey, "dedup-key", "",
 		"send it only if none with this key was sent within the queue's window")
-	flags.BoolVar(&opt.envelope, "envelope", false, `every line is {"payload", "key", "headers", "delay_ms", "priority", "dedup_key"}`)
+	flags.BoolVar(&opt.envelope, "envelope", false, `every line is {"payload", "key", "headers" ...}`)
 	flags.BoolVar(&opt.atomic, "atomic", false, "send all lines in one transaction, or none")
 	flags.BoolVarP(&opt.quiet, "quiet", "q", false, "do not print the ids")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {

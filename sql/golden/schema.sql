@@ -424,7 +424,7 @@
 -- function weir.grant_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain() returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
