@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -251,7 +252,7 @@ func TestAServerThatIsAskedToStopAnswersEverybodyAndKeepsNothing(t *testing.T) {
 	l := newLedger()
 	var clients sync.WaitGroup
 	for i := range 4 {
-		clients.Go(func() { l.produce(t.Context(), s, fmt.Sprint(i)) })
+		clients.Go(func() { l.produce(t.Context(), s, strconv.Itoa(i)) })
 		clients.Go(func() { l.consume(t.Context(), s, time.Hour) })
 	}
 	waited := make(chan error, 50)

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -31,6 +32,8 @@ const (
 type Options struct {
 	// BodyMax limits a request's body in bytes; 0 means DefaultBodyMax.
 	BodyMax int64
+	// BodiesMax limits the bodies of all requests under way, together; 0 means twice BodyMax.
+	BodiesMax int64
 	// Version is the program's own.
 	Version string
 	// Listener tells the receives that wait; without one they look again and again.
@@ -48,6 +51,7 @@ type api struct {
 	engine   *engine.Client
 	dispatch *dispatch.Dispatcher
 	huma     huma.API
+	held     atomic.Int64 // bytes of the bodies of all requests under way
 	opt      Options
 }
 
@@ -55,6 +59,9 @@ type api struct {
 func New(client *engine.Client, opt Options) http.Handler {
 	if opt.BodyMax <= 0 {
 		opt.BodyMax = DefaultBodyMax
+	}
+	if opt.BodiesMax <= 0 {
+		opt.BodiesMax = 2 * opt.BodyMax
 	}
 	if opt.Drain == nil {
 		opt.Drain = context.Background()

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
 // withBody reads the body before the route runs, and makes JSON of it. Reading it here, with a deadline that ends with
@@ -30,7 +32,9 @@ func (a *api) withBody(next http.Handler) http.Handler {
 		}
 		control := http.NewResponseController(w)
 		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, a.opt.BodyMax))
+		held := &heldReader{from: http.MaxBytesReader(w, r.Body, a.opt.BodyMax), held: &a.held, max: a.opt.BodiesMax}
+		defer held.release()
+		body, err := io.ReadAll(held)
 		_ = control.SetReadDeadline(time.Time{})
 		if err != nil {
 			writeProblem(w, bodyProblem(err))
@@ -50,6 +54,8 @@ func (a *api) withBody(next http.Handler) http.Handler {
 func bodyProblem(err error) *Problem {
 	var tooLarge *http.MaxBytesError
 	switch {
+	case errors.Is(err, dispatch.ErrBusy):
+		return problemOf(err)
 	case errors.As(err, &tooLarge):
 		return newProblem(http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit), "Send fewer or smaller messages at once.")

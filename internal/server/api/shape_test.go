@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -148,5 +149,34 @@ func TestAFailingHandlerAnswersWithAProblemAndTheServerLivesOn(t *testing.T) {
 	got := ask(t, "GET", "/v1/queues", "", "") // there is no client behind this API
 	if got.Code != http.StatusInternalServerError || got.problem.SQLState != "XX000" {
 		t.Errorf("%d %+v", got.Code, got.problem)
+	}
+}
+
+func TestBodiesThatAreTooManyTogetherAreTurnedAwayAndCountedNoLonger(t *testing.T) {
+	t.Parallel()
+	handler := api.New(nil, api.Options{BodiesMax: 1500})
+	post := func(body io.Reader) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/queues/q/messages", body))
+		return w
+	}
+	part, rest := io.Pipe()
+	first := make(chan int, 1)
+	go func() { first <- post(part).Code }()
+	if _, err := rest.Write(make([]byte, 1000)); err != nil { // returns when the server holds it
+		t.Fatal(err)
+	}
+	second := post(strings.NewReader(strings.Repeat(" ", 1000)))
+	if second.Code != http.StatusServiceUnavailable || second.Header().Get("Retry-After") == "" {
+		t.Errorf("beside another: %d %s", second.Code, second.Body)
+	}
+	if err := rest.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-first; code != http.StatusBadRequest {
+		t.Errorf("the first: %d", code)
+	}
+	if third := post(strings.NewReader(strings.Repeat(" ", 1000))); third.Code != http.StatusBadRequest {
+		t.Errorf("when they are gone: %d %s", third.Code, third.Body)
 	}
 }

@@ -48,25 +48,27 @@ func (p *precedence) enter(queue string) (end func()) {
 
 // yield waits until no consumer's call is under way, but not for long.
 func (p *precedence) yield(queue string) {
-	var timeout <-chan time.Time
+	timer := time.NewTimer(yieldMax)
+	defer timer.Stop()
 	for range yieldCalls {
-		p.mu.Lock()
-		u := p.calls[queue]
-		if u == nil {
-			p.mu.Unlock()
+		ended := p.nextEnd(queue)
+		if ended == nil {
 			return
-		}
-		ended := u.ended
-		p.mu.Unlock()
-		if timeout == nil {
-			timer := time.NewTimer(yieldMax)
-			defer timer.Stop()
-			timeout = timer.C
 		}
 		select {
 		case <-ended:
-		case <-timeout:
+		case <-timer.C:
 			return
 		}
 	}
+}
+
+// nextEnd returns what the next end of a consumer's call closes; nil when none is under way.
+func (p *precedence) nextEnd(queue string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if u := p.calls[queue]; u != nil {
+		return u.ended
+	}
+	return nil
 }
