@@ -98,6 +98,10 @@ func changedByHand() map[string]illness {
 				"current_database()); end $$")
 			return []string{"do $$ begin execute format('alter database %I reset all', current_database()); end $$"}
 		}, `^error \| isolation \| database: default_transaction_isolation=serializable`},
+		"a queue that seems to come from a dump": {func(b bench) []string {
+			b.run("update weir_internal.queues set birth[1] = 1")
+			return []string{"select weir.adopt()"}
+		}, `^error \| unreadable \| jobs \| WR019`},
 		"a cursor that is gone": {func(b bench) []string {
 			b.run("create table public.kept as select * from weir_internal.q1_claims_0",
 				"delete from weir_internal.q1_claims_0")
