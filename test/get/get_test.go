@@ -93,12 +93,19 @@ func TestGetFindsEachMessageOfABatch(t *testing.T) {
 		for id := int64(1); id <= 60; id++ {
 			b.want(id, fmt.Sprintf(`%d {"default": "waiting"}`, id))
 		}
-		claimed := map[int64]bool{}
+		claimed := map[int64]int64{}
 		for _, m := range b.receive("default", 17) { // a part of a record
-			claimed[m.ID] = true
+			claimed[m.ID] = m.ClaimID
 		}
 		for id := int64(1); id <= 60; id++ {
-			state := map[bool]string{true: "claimed", false: "waiting"}[claimed[id]]
+			state := map[bool]string{true: "claimed", false: "waiting"}[claimed[id] > 0]
+			b.want(id, fmt.Sprintf(`%d {"default": "%s"}`, id, state))
+		}
+		for id, claim := range claimed {
+			b.db.Exec(b, "select weir.ack($1, $2, $3)", queue, claim, []int64{id})
+		}
+		for id := int64(1); id <= 60; id++ {
+			state := map[bool]string{true: "done", false: "waiting"}[claimed[id] > 0]
 			b.want(id, fmt.Sprintf(`%d {"default": "%s"}`, id, state))
 		}
 	})
