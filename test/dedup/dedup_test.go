@@ -104,6 +104,7 @@ func (b bench) wantDelivered(want int) {
 
 // TestAKeyCountsForTheWindow walks at random through sends, turns of the ring and time, beside a model.
 func TestAKeyCountsForTheWindow(t *testing.T) {
+	t.Parallel()
 	for _, maintained := range []bool{true, false} {
 		t.Run(fmt.Sprintf("maintained=%v", maintained), func(t *testing.T) {
 			each(t, "dedup_window => '65 seconds', lanes => 1", func(b bench) {
@@ -124,7 +125,7 @@ func TestAKeyCountsForTheWindow(t *testing.T) {
 							b.step()
 						}
 					default:
-						key := fmt.Sprint(rand.IntN(4))
+						key := surface.Number(rand.IntN(4))
 						id := b.send(pool, key)
 						first, known := keys[key]
 						if known && now-first.at < 65*time.Second {
@@ -227,6 +228,7 @@ func (b bench) turnAny(state int64) {
 }
 
 func TestTheSecondOfTwoSendersWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
 	for _, end := range []string{"commit", "rollback"} {
 		for _, turned := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,turned=%v", end, turned), func(t *testing.T) {

@@ -43,7 +43,7 @@ func (s *sender) exec(sql string) {
 func (s *sender) call() ([]told, error) {
 	keys := make([]string, 1+rand.IntN(3))
 	for i := range keys {
-		keys[i] = fmt.Sprint(rand.IntN(20))
+		keys[i] = surface.Number(rand.IntN(20))
 	}
 	var out []told
 	rows, err := s.conn.Query(s.Context(), `with t as materialized (select clock_timestamp() as before),

@@ -99,14 +99,14 @@ func TestGetFindsEachMessageOfABatch(t *testing.T) {
 		}
 		for id := int64(1); id <= 60; id++ {
 			state := map[bool]string{true: "claimed", false: "waiting"}[claimed[id] > 0]
-			b.want(id, fmt.Sprintf(`%d {"default": "%s"}`, id, state))
+			b.want(id, fmt.Sprintf(`%d {"default": %q}`, id, state))
 		}
 		for id, claim := range claimed {
 			b.db.Exec(b, "select weir.ack($1, $2, $3)", queue, claim, []int64{id})
 		}
 		for id := int64(1); id <= 60; id++ {
 			state := map[bool]string{true: "done", false: "waiting"}[claimed[id] > 0]
-			b.want(id, fmt.Sprintf(`%d {"default": "%s"}`, id, state))
+			b.want(id, fmt.Sprintf(`%d {"default": %q}`, id, state))
 		}
 	})
 }
