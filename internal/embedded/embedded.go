@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -168,6 +169,14 @@ func (s *Server) SocketDSN(user, database string) string {
 	q := url.Values{"host": {s.opts.SocketDir}, "port": {strconv.Itoa(s.Port())}, "user": {user}}
 	return (&url.URL{Scheme: "postgres", Host: "", Path: "/" + database, RawQuery: q.Encode()}).String()
 }
+
+// Command prepares a program of PostgreSQL's to run as the user that runs the server, because some refuse root.
+func (s *Server) Command(ctx context.Context, path string, args ...string) *exec.Cmd {
+	return s.id.command(ctx, path, args...)
+}
+
+// SocketDir returns the directory of the Unix socket, "" when there is none.
+func (s *Server) SocketDir() string { return s.opts.SocketDir }
 
 // Announce records in the state file what the program above makes of this server: the database its users want and the
 // address of its HTTP server, "" when it has none.

@@ -35,6 +35,7 @@ var fastSettings = map[string]string{
 // ServerOptions say how StartServer starts a server.
 type ServerOptions struct {
 	Major    int               // 0: the newest that is tested
+	BinDir   string            // where another build's programs are; it decides the version
 	Fast     bool              // with fsync off: nothing survives a crash of the machine, all survives one of the server
 	Settings map[string]string // as postgresql.conf has them
 }
@@ -146,16 +147,13 @@ func (s *Server) Major() int { return s.Binaries().Major }
 func startServer(dir string, opts ServerOptions) (*Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	if opts.Major == 0 {
-		opts.Major = newestMajor()
-	}
-	template, err := templateDir(ctx, opts.Major)
-	if err != nil {
-		return nil, err
-	}
-	// cp keeps owners and modes, and shares the blocks where the file system can.
-	if out, err := exec.CommandContext(ctx, "cp", "-Rp", template+"/.", dir+"/").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("copy template data directory: %w: %s", err, out)
+	if opts.BinDir == "" {
+		if opts.Major == 0 {
+			opts.Major = newestMajor()
+		}
+		if err := copyTemplate(ctx, dir, opts.Major); err != nil {
+			return nil, err
+		}
 	}
 	settings := map[string]string{}
 	if opts.Fast {
@@ -163,12 +161,26 @@ func startServer(dir string, opts ServerOptions) (*Server, error) {
 	}
 	maps.Copy(settings, opts.Settings)
 	s, err := embedded.Start(ctx, embedded.Options{
-		DataDir: filepath.Join(dir, "data"), SocketDir: filepath.Join(dir, "socket"), Major: opts.Major, Settings: settings,
+		DataDir: filepath.Join(dir, "data"), SocketDir: filepath.Join(dir, "socket"), Major: opts.Major,
+		BinDir: opts.BinDir, Settings: settings,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &Server{Server: s}, nil
+}
+
+// copyTemplate puts a new data directory into dir.
+func copyTemplate(ctx context.Context, dir string, major int) error {
+	template, err := templateDir(ctx, major)
+	if err != nil {
+		return err
+	}
+	// cp keeps owners and modes, and shares the blocks where the file system can.
+	if out, err := exec.CommandContext(ctx, "cp", "-Rp", template+"/.", dir+"/").CombinedOutput(); err != nil {
+		return fmt.Errorf("copy template data directory: %w: %s", err, out)
+	}
+	return nil
 }
 
 // templateDir returns a directory, kept on the machine, with a data directory that is as initdb made it.

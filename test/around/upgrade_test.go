@@ -1,0 +1,80 @@
+package around_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/embedded"
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+// TestPgUpgradeNeedsNothing takes a queue from PostgreSQL 15 to 18, in the midst of its work.
+func TestPgUpgradeNeedsNothing(t *testing.T) {
+	t.Parallel()
+	from15(t, "pg_ctl")
+	old := pgtest.StartServer(t, pgtest.ServerOptions{BinDir: debian15, Fast: true})
+	db := old.NewDB(t, false)
+	ctx := t.Context()
+	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2, segment_bytes => 65536")
+	for k := range 3 { // the new build, unlike those of distributions, cannot read lz4
+		db.Exec(t, fmt.Sprintf(`alter table weir_internal.q1_log_%d
+			alter payloads set compression pglz, alter headers set compression pglz`, k))
+	}
+	db.Exec(t, "select weir.create_group('q', 'line', ordered => true)")
+	db.Exec(t, "select weir.send_batch('q', array_fill('1'::jsonb, array[500]), array_fill('k'::text, array[500]))")
+	db.Exec(t, "select weir.send('q', '2', delay => '1 second')")
+	finished := pgtest.QueryAll[int64](t, db, "select id from weir.pop('q', max => 200)")
+	held := get[[]surface.Message](t)(surface.Receive(ctx, db.Pool(t), "q", "default", 50, "1 hour"))
+	surface.Settle(t, db.Pool(t))
+	db.Pool(t).Close()
+	must(t, old.Stop(ctx))
+
+	dir := shortDir(t)
+	data := filepath.Join(dir, "data")
+	must(t, embedded.Init(ctx, embedded.Options{DataDir: data, SocketDir: filepath.Join(dir, "socket"), BinDir: newest(t)}))
+	upgrade := old.Command(ctx, filepath.Join(newest(t), "pg_upgrade"),
+		"--old-bindir="+debian15, "--new-bindir="+newest(t), "--old-datadir="+old.DataDir(), "--new-datadir="+data,
+		"--socketdir="+old.SocketDir(), "--username="+embedded.Superuser)
+	upgrade.Dir = dir
+	if out, err := upgrade.CombinedOutput(); err != nil {
+		logs, _ := filepath.Glob(filepath.Join(data, "pg_upgrade_output.d", "*", "log", "*"))
+		for _, log := range logs {
+			text, _ := os.ReadFile(log) //nolint:errcheck // then less is told
+			out = append(out, text[max(0, len(text)-2000):]...)
+		}
+		t.Fatalf("pg_upgrade: %v\n%s", err, out)
+	}
+
+	s := start(t, data, nil)
+	conn := connect(t, s.SocketDSN(pgtest.Owner, db.Name))
+	var adopted, major int
+	must(t, conn.QueryRow(ctx, "select weir.adopt(), current_setting('server_version_num')::int / 10000").
+		Scan(&adopted, &major))
+	if adopted != 0 || major != 18 {
+		t.Errorf("adopted %d queues on PostgreSQL %d, want none on 18", adopted, major)
+	}
+	if n := get[int](t)(surface.Ack(ctx, conn, "q", held[0].ClaimID, surface.IDs(held)[:10])); n != 10 {
+		t.Errorf("an ack of a claim of before finished %d messages", n)
+	}
+	last := get[int64](t)(surface.Send(ctx, conn, "q", "3", nil, nil, nil))
+	gone := append(finished, surface.IDs(held)...)
+	var got []int64
+	deadline := time.Now().Add(time.Minute)
+	for len(got) < 252 && time.Now().Before(deadline) { // the delayed one may have yet to fall due
+		got = append(got, ids(t, conn, "select id from weir.pop('q', max => 1000)")...)
+	}
+	if len(got) != 252 || !slices.Contains(got, last) {
+		t.Errorf("received %d messages, want 252 with %d", len(got), last)
+	}
+	for _, id := range got {
+		if slices.Contains(gone, id) {
+			t.Errorf("message %d came again", id)
+		}
+	}
+	surface.Settle(t, conn)
+}
