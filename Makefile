@@ -26,9 +26,11 @@ NEWEST = $(lastword $(PG_VERSIONS))
 # What the pages say is tried on the newest version only.
 UNIT_PACKAGES = $(shell go list ./cmd/... ./internal/... ./sql/... ./test/docs/... | grep -v /internal/tidy)
 ENGINE_PACKAGES = $(shell go list ./internal/engine/... ./internal/migrate/... $(TEST_DIRS) | \
-	grep -v -e /test/e2e -e /test/docs -e /test/pooler)
+	grep -v -e /test/e2e -e /test/docs -e /test/pooler -e /test/around)
 TEST_DIRS = $(patsubst %,./%/...,$(wildcard test))
 RESULTS := build/tests
+# Suites that run behind PgBouncer, too.
+POOLED := claims concurrency get ordered pause rights rotation topics walk
 
 .PHONY: help
 help: ## print this help
@@ -67,7 +69,7 @@ fmt: ## format the Go files
 
 ##@ Check
 
-STAGES := check unit engine pooler e2e sdk
+STAGES := check unit engine pooler around e2e sdk
 
 .PHONY: test
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
@@ -119,15 +121,22 @@ $(PG_VERSIONS:%=engine-%): engine-%:
 	$(call testsum,engine-$*,$*) -p 1 -timeout 15m $(ENGINE_PACKAGES)
 
 .PHONY: pooler
-pooler: pgbouncer ## behind PgBouncer, on the newest PostgreSQL
+pooler: packages ## behind PgBouncer, on the newest PostgreSQL: what is about it, and the suites of behaviour
 	$(call testsum,pooler,$(NEWEST)) -timeout 10m ./test/pooler/...
+	export WEIR_TEST_POOLER=1; $(call testsum,pooled,$(NEWEST)) -p 2 -timeout 10m $(POOLED:%=./test/%/...)
 
-# PgBouncer comes from the distribution, and only when it is not there. Where this cannot be, the tests say so and fail.
-.PHONY: pgbouncer
-pgbouncer:
-	-@if ! PATH="$$PATH:/usr/sbin" command -v pgbouncer >/dev/null && [ "$$(id -u)" = 0 ] && \
-		command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer; \
+.PHONY: around
+around: packages ## pg_upgrade, failover, pg_cron, PostgREST's way of calling
+	$(call testsum,around,$(NEWEST)) -timeout 10m ./test/around/...
+
+# What PyPI and Maven do not have comes from the distribution, and only when it is not there. Where this cannot be, the
+# tests say so and fail.
+.PHONY: packages
+packages:
+	-@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		! dpkg -s pgbouncer postgresql-15 postgresql-15-cron >/dev/null 2>&1; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			pgbouncer postgresql-15 postgresql-15-cron; \
 	fi
 
 .PHONY: sdk

@@ -32,7 +32,7 @@ type DB struct {
 	Server *Server
 	Name   string
 	Major  int
-	DSN    string // as Owner, through the Unix socket
+	DSN    string // as Owner, through the Unix socket, or through PgBouncer when WEIR_TEST_POOLER is set
 
 	pool func() (*pgxpool.Pool, error)
 }
@@ -68,6 +68,9 @@ func (s *Server) NewDB(tb testing.TB, bare bool) *DB {
 		tb.Fatalf("make database: %v", err)
 	}
 	db := &DB{Server: s, Name: name, Major: s.Major(), DSN: s.SocketDSN(Owner, name)}
+	if s.bouncer != nil {
+		db.DSN = s.bouncer.DSN(db) + "&default_query_exec_mode=cache_describe" // no named prepared statements
+	}
 	db.pool = sync.OnceValues(func() (*pgxpool.Pool, error) { return pgxpool.New(context.Background(), db.DSN) })
 	tb.Cleanup(func() { db.drop() })
 	return db

@@ -47,6 +47,7 @@ type Server struct {
 	install sync.Once  // makes the template database
 	failed  error      // how that went
 	admin   sync.Mutex // one at a time makes or drops databases
+	bouncer *Bouncer   // nil unless connections shall go through it
 }
 
 // shared are the servers of this test binary by major version; each starts when it is first asked for.
@@ -77,7 +78,10 @@ func run(m *testing.M) int {
 	for _, s := range shared.started {
 		group.Go(func() {
 			ctx, cancel := context.WithCancel(context.Background())
-			cancel()    // at once: nothing of it is kept
+			cancel() // at once: nothing of it is kept
+			if s.bouncer != nil {
+				s.bouncer.stop()
+			}
 			s.Stop(ctx) //nolint:errcheck // says only that it was at once
 		})
 	}
@@ -96,11 +100,16 @@ func sharedServer(tb testing.TB, major int) *Server {
 	start, ok := shared.servers[major]
 	if !ok {
 		start = sync.OnceValues(func() (*Server, error) {
-			s, err := startServer(filepath.Join(shared.dir, strconv.Itoa(major)), ServerOptions{Major: major, Fast: true})
-			if err == nil {
-				shared.Lock()
-				defer shared.Unlock()
-				shared.started = append(shared.started, s)
+			dir := filepath.Join(shared.dir, strconv.Itoa(major))
+			s, err := startServer(dir, ServerOptions{Major: major, Fast: true})
+			if err != nil {
+				return nil, err
+			}
+			shared.Lock()
+			shared.started = append(shared.started, s)
+			shared.Unlock()
+			if Pooled() {
+				s.bouncer, err = bounce(s)
 			}
 			return s, err
 		})

@@ -51,14 +51,28 @@ func WaitForRow(tb testing.TB, db *DB, sql string, args ...any) {
 	})
 }
 
-// WaitForLock returns when the backend with a process id (conn.PgConn().PID()) waits for a lock of any kind.
+// WaitForLock returns when the backend with a process id (conn.PgConn().PID()) waits for a lock of any kind; behind
+// PgBouncer, which does not tell who it is, when any backend of the database does.
 func WaitForLock(tb testing.TB, db *DB, pid uint32) {
 	tb.Helper()
-	WaitForRow(tb, db, "select exists (select from pg_locks where pid = $1 and not granted)", int64(pid))
+	WaitForRow(tb, db, `select exists (select from pg_locks join pg_stat_activity a using (pid)
+		where not granted and a.datname = $2 and (pid = $1::bigint or $3))`, int64(pid), db.Name, db.Server.bouncer != nil)
 }
 
-// WaitForGone returns when there is no backend with a process id any more, so that what it held is released.
+// PID asks who serves a connection. Behind PgBouncer that holds until its transaction ends.
+func PID(tb testing.TB, conn *pgx.Conn) uint32 {
+	tb.Helper()
+	var pid uint32
+	if err := conn.QueryRow(tb.Context(), "select pg_backend_pid()").Scan(&pid); err != nil {
+		tb.Fatalf("ask for the process id: %v", err)
+	}
+	return pid
+}
+
+// WaitForGone returns when there is no backend with a process id any more, so that what it held is released; behind
+// PgBouncer, which may keep it for others, when it is in no transaction any more.
 func WaitForGone(tb testing.TB, db *DB, pid uint32) {
 	tb.Helper()
-	WaitForRow(tb, db, "select not exists (select from pg_stat_activity where pid = $1)", int64(pid))
+	WaitForRow(tb, db, `select not exists (select from pg_stat_activity
+		where pid = $1::bigint and (not $2 or xact_start is not null))`, int64(pid), db.Server.bouncer != nil)
 }

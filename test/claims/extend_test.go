@@ -228,7 +228,7 @@ func TestReceiveOfAKilledClientNeverWas(t *testing.T) {
 			b.Fatal(err)
 		}
 		b.wantIDs(b.receive(conn, 2, "1 hour"), 1, ids...)
-		pid := conn.PgConn().PID()
+		pid := pgtest.PID(b, conn)
 		if _, err := b.db.Super(b).Exec(b.Context(), "select pg_terminate_backend($1)", int64(pid)); err != nil {
 			b.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func (c *client) use(step func(conn *pgx.Conn) error) {
 		c.conn = conn
 	}
 	timeout := "0"
-	if chance(5) {
+	if chance(5) && !pgtest.Pooled() {
 		timeout = strconv.Itoa(1 + rand.IntN(4)) //nolint:gosec // likewise
 	}
 	if _, err := c.conn.Exec(ctx, "select set_config('statement_timeout', $1, false)", timeout); err == nil {

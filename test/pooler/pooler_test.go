@@ -118,7 +118,7 @@ func TestEveryFunctionWorksBehindAPoolerWhateverClientCallsIt(t *testing.T) {
 	c.wantStats(1, 1, 0, 1)
 	again, _ := c.claim(1, 2)
 	finished(c.next().Ack(ctx, queue, again, nil))
-	if n := get[int64](t)(c.next().Redrive(ctx, queue, group, nil)); n != 1 {
+	if n := get[int64](t)(c.next().RedriveAll(ctx, queue, group)); n != 1 {
 		t.Errorf("redrove %d messages", n)
 	}
 	redriven, _ := c.claim(1, 1)

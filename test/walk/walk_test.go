@@ -262,7 +262,7 @@ func (w *walk) kill(rt *rapid.T) {
 	if !w.oracle.Sessions[i].Open {
 		rt.Skip("nothing to lose")
 	}
-	pid := w.conns[i].PgConn().PID()
+	pid := pgtest.PID(w.tb, w.conns[i])
 	w.exec(rt, w.db.Pool(w.tb), "select pg_terminate_backend($1)", int64(pid))
 	pgtest.WaitForGone(w.tb, w.db, pid)
 	w.conns[i].Close(w.tb.Context()) //nolint:errcheck // it is dead already
