@@ -107,7 +107,11 @@ func startBouncer(dir string, s *Server, mode string, sessions int) (*Bouncer, e
 		b.command.Wait() //nolint:errcheck // it is killed
 		close(b.ended)
 	}()
-	return b, b.ready(ctx)
+	if err := b.ready(ctx); err != nil {
+		b.stop()
+		return nil, err
+	}
+	return b, nil
 }
 
 // ready returns when PgBouncer answers.

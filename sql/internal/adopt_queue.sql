@@ -51,6 +51,9 @@ begin
          create sequence weir_internal.q%1$s_ids', q.no);
     perform setval(format('weir_internal.q%s_ids', q.no), v_last_id);
     perform weir_internal.start_rings(q);
+    perform weir_internal.start_dedup(q) where to_regclass(format('weir_internal.q%s_dedup_ring', q.no)) is not null;
+    perform weir_internal.start_backlog(q)
+    where to_regclass(format('weir_internal.q%s_backlog_end', q.no)) is not null;
     for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.no loop
         perform weir_internal.create_cursors(q, g.no, false);
         perform weir_internal.adopt_cursors(q, g, v_positions[v_place * q.lanes + 1:(v_place + 1) * q.lanes]);

@@ -18,7 +18,7 @@ import (
 // beginning, and looks at what it gave back.
 func TestMaintainRunsFromPgCron(t *testing.T) {
 	t.Parallel()
-	from15(t, "../lib/pg_cron.so")
+	want15(t, "../lib/pg_cron.so")
 	s := pgtest.StartServer(t, pgtest.ServerOptions{BinDir: debian15, Fast: true, Settings: map[string]string{
 		"shared_preload_libraries": "pg_cron", "cron.database_name": "test_cron", "cron.use_background_workers": "on",
 	}})
@@ -102,7 +102,8 @@ func TestPostgRESTCanCallTheFunctions(t *testing.T) {
 		`[{"pgrst_call":1}]` {
 		t.Errorf("send: %s", got)
 	}
-	if got := call("send_batch", "queue_name text, payloads jsonb[]", `{"queue_name": "q", "payloads": [2, {"b": 3}]}`); got !=
+	batch := `{"queue_name": "q", "payloads": [2, {"b": 3}]}`
+	if got := call("send_batch", "queue_name text, payloads jsonb[]", batch); got !=
 		"[{\"pgrst_call\":2}, \n {\"pgrst_call\":3}]" {
 		t.Errorf("send_batch: %s", got)
 	}
@@ -111,7 +112,8 @@ func TestPostgRESTCanCallTheFunctions(t *testing.T) {
 		ClaimID int64 `json:"claim_id"`
 		Payload any   `json:"payload"`
 	}
-	list := call("receive", "queue_name text, max int, lease interval", `{"queue_name": "q", "max": 10, "lease": "1 hour"}`)
+	list := call("receive", "queue_name text, max int, lease interval",
+		`{"queue_name": "q", "max": 10, "lease": "1 hour"}`)
 	if err := json.Unmarshal([]byte(list), &messages); err != nil || len(messages) != 3 || messages[1].Payload != 2.0 {
 		t.Fatalf("receive: %s: %v", list, err)
 	}

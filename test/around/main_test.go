@@ -1,5 +1,5 @@
-// Package around_test holds that Weir goes on through what happens to a database as a whole (pg_upgrade, the failover to
-// a standby), and that it is called as it should be by others: pg_cron, and web servers like PostgREST.
+// Package around_test holds that Weir goes on through what happens to a database as a whole (pg_upgrade, the failover
+// to a standby), and that others can call it: pg_cron, and web servers like PostgREST.
 package around_test
 
 import (
@@ -20,15 +20,14 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const debian15 = "/usr/lib/postgresql/15/bin"
 
-// from15 returns where the distribution has a program of PostgreSQL 15, or fails: what is promised is tried.
-func from15(t *testing.T, name string) string {
+// want15 fails unless the distribution's PostgreSQL 15 has a file: what is promised is tried.
+func want15(t *testing.T, name string) {
 	t.Helper()
 	path := filepath.Join(debian15, name)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("there is no %s on this machine; `make around` installs it when run as root on Debian, elsewhere install "+
 			"the packages postgresql-15 and postgresql-15-cron first", path)
 	}
-	return path
 }
 
 // newest returns the directory of all the programs of a PostgreSQL 18.

@@ -16,7 +16,7 @@ import (
 // TestPgUpgradeNeedsNothing takes a queue from PostgreSQL 15 to 18, in the midst of its work.
 func TestPgUpgradeNeedsNothing(t *testing.T) {
 	t.Parallel()
-	from15(t, "pg_ctl")
+	want15(t, "pg_ctl")
 	old := pgtest.StartServer(t, pgtest.ServerOptions{BinDir: debian15, Fast: true})
 	db := old.NewDB(t, false)
 	ctx := t.Context()
@@ -36,7 +36,9 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 
 	dir := shortDir(t)
 	data := filepath.Join(dir, "data")
-	must(t, embedded.Init(ctx, embedded.Options{DataDir: data, SocketDir: filepath.Join(dir, "socket"), BinDir: newest(t)}))
+	must(t, embedded.Init(ctx, embedded.Options{
+		DataDir: data, SocketDir: filepath.Join(dir, "socket"), BinDir: newest(t),
+	}))
 	upgrade := old.Command(ctx, filepath.Join(newest(t), "pg_upgrade"),
 		"--old-bindir="+debian15, "--new-bindir="+newest(t), "--old-datadir="+old.DataDir(), "--new-datadir="+data,
 		"--socketdir="+old.SocketDir(), "--username="+embedded.Superuser)
@@ -44,7 +46,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	if out, err := upgrade.CombinedOutput(); err != nil {
 		logs, _ := filepath.Glob(filepath.Join(data, "pg_upgrade_output.d", "*", "log", "*"))
 		for _, log := range logs {
-			text, _ := os.ReadFile(log) //nolint:errcheck // then less is told
+			text, _ := os.ReadFile(log) // then less is told
 			out = append(out, text[max(0, len(text)-2000):]...)
 		}
 		t.Fatalf("pg_upgrade: %v\n%s", err, out)
@@ -62,7 +64,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 		t.Errorf("an ack of a claim of before finished %d messages", n)
 	}
 	last := get[int64](t)(surface.Send(ctx, conn, "q", "3", nil, nil, nil))
-	gone := append(finished, surface.IDs(held)...)
+	gone := slices.Concat(finished, surface.IDs(held))
 	var got []int64
 	deadline := time.Now().Add(time.Minute)
 	for len(got) < 252 && time.Now().Before(deadline) { // the delayed one may have yet to fall due

@@ -396,6 +396,22 @@ func TestEveryTurnOfTheRingsCanBeDumped(t *testing.T) {
 	})
 }
 
+func TestAKeySentBeforeTheDumpIsARepeatAfterAdopt(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		from := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 1")
+		first := pgtest.QueryVal[int64](t, from, "select weir.send('q', '1', dedup_key => 'once')")
+		to := moved(t, from, true)
+		adopt(t, to, 1)
+		if id := pgtest.QueryVal[int64](t, to, "select weir.send('q', '2', dedup_key => 'once')"); id != first {
+			t.Errorf("a repeat has the id %d, want that of the first, %d", id, first)
+		}
+		if got := numbers(t, to); !slices.Equal(got, upTo(1)) {
+			t.Errorf("received %v", got)
+		}
+	})
+}
+
 func TestAGroupCanSeekBackInAnAdoptedLog(t *testing.T) {
 	each(t, func(t *testing.T, major int) {
 		from := pgtest.New(t, pgtest.Options{Major: major})
