@@ -140,7 +140,7 @@ packages:
 	fi
 
 .PHONY: sdk
-sdk: sdk-go sdk-python ## the SDKs, each with its formatter, linters, tests and the conformance cases
+sdk: sdk-go sdk-python sdk-typescript ## the SDKs, each with its formatter, linters, tests and the conformance cases
 
 # The tests have a module of their own: they need the engine and the server, which users of the SDK do not. What those
 # two require may change at any time, hence -mod=mod.
@@ -184,6 +184,20 @@ $(VENV)/ready: sdk/python/requirements.txt sdk/python/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install -q --disable-pip-version-check -r sdk/python/requirements.txt
 	$(VENV)/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e sdk/python
+	touch $@
+
+# npm installs what the lockfile names, when that has changed.
+NPM := npm --prefix sdk/typescript --no-audit --no-fund --loglevel=error
+
+.PHONY: sdk-typescript
+sdk-typescript: build pgbouncer sdk/typescript/node_modules/.package-lock.json ## the TypeScript SDK
+	$(NPM) run -s lint
+	$(NPM) run -s typecheck
+	WEIR=$(CURDIR)/build/weir $(NPM) run -s test
+	WEIR=$(CURDIR)/build/weir $(NPM) run -s smoke
+
+sdk/typescript/node_modules/.package-lock.json: sdk/typescript/package-lock.json
+	$(NPM) ci
 	touch $@
 
 .PHONY: tally

@@ -30,6 +30,7 @@ func targets() []target {
 		{"internal/engine/errors_generated.go", renderGo},
 		{"sdk/go/errors_generated.go", renderGoSDK},
 		{"sdk/python/src/weir/errors_generated.py", renderPython},
+		{"sdk/typescript/src/errors_generated.ts", renderTypeScript},
 		{"docs/reference/errors.md", renderMarkdown},
 	}
 }

@@ -1,0 +1,331 @@
+import { Consumer, type ConsumerOptions } from "./consumer.js";
+import type { PoolLike, Queryable } from "./database.js";
+import { isPool, transaction } from "./database.js";
+import { fromDriver, refuse } from "./errors.js";
+import { gathering, type HttpOptions, HttpTransport } from "./http.js";
+import { Producer } from "./producer.js";
+import { pause, type RetryOptions, retry } from "./retry.js";
+import { SqlTransport } from "./sql.js";
+import type * as t from "./types.js";
+import { type Handler, Worker, type WorkerOptions } from "./worker.js";
+
+/** Options of a client. */
+export interface ClientOptions {
+  /** How calls are tried again after errors that may pass. */
+  retry?: RetryOptions | undefined;
+}
+
+/** Options of connect. */
+export interface ConnectOptions extends ClientOptions {
+  /** For a PostgreSQL DSN: passed to pg's Pool. */
+  pool?: Record<string, unknown> | undefined;
+  /** For the URL of a server. */
+  http?: HttpOptions | undefined;
+}
+
+/** The longest step of a receive that waits over SQL, where nobody wakes it. */
+const stepMaxMs = 250;
+
+/**
+ * Connects to a PostgreSQL database with the engine (`postgres://...`, or `host=...`; needs the package pg) or to a
+ * `weir serve` (`http://...`). `close` ends the connections.
+ */
+export async function connect<Q extends object = t.QueueMap>(
+  target: string,
+  options: ConnectOptions = {},
+): Promise<Client<Q>> {
+  if (/^https?:\/\//.test(target)) return new Client<Q>(new HttpTransport(target, options.http), options);
+  const { Pool } = (await import("pg")).default;
+  const pool = new Pool({ application_name: "weir", ...dsn(target), ...options.pool });
+  return new Client<Q>(new SqlTransport(pool as PoolLike, () => pool.end()), options);
+}
+
+/** pg reads URLs only; this reads the other form of libpq, too: host=localhost dbname=app. */
+function dsn(target: string): Record<string, unknown> {
+  if (/^postgres(ql)?:\/\//.test(target)) return { connectionString: target };
+  const words = [...target.matchAll(/(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S*))/g)];
+  const names: Record<string, string> = { dbname: "database" };
+  const fields = words.map(([, name = "", quoted, plain]) => [
+    names[name] ?? name,
+    quoted === undefined ? plain : quoted.replace(/\\(.)/g, "$1"),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+/**
+ * The engine's functions as methods, over PostgreSQL or over HTTP. `Q` maps the names of queues to the types of their
+ * payloads. What a method means is said of the SQL function of the same name.
+ */
+export class Client<Q extends object = t.QueueMap> {
+  private readonly transport: t.Transport;
+
+  /** Makes a client of a pool, a connection, PGlite or anything else that runs a statement. */
+  constructor(
+    target: Queryable | t.Transport,
+    private readonly options: ClientOptions = {},
+    private readonly mayRetry = true,
+  ) {
+    this.transport = "settle" in target ? target : new SqlTransport(target);
+    const { db } = this;
+    // A pool tells of idle connections that broke by an event, which ends the process when nobody listens.
+    if (db && isPool(db) && db.listenerCount("error") === 0) db.on("error", () => {});
+  }
+
+  /** The database below; undefined over HTTP. */
+  get db(): Queryable | undefined {
+    return this.transport instanceof SqlTransport ? this.transport.db : undefined;
+  }
+
+  /** Ends what connect opened. */
+  async close(): Promise<void> {
+    await this.transport.close();
+  }
+
+  /** A client whose calls are part of the caller's own transaction; it never retries, commits or rolls back. */
+  in(tx: Queryable): Client<Q> {
+    return new Client<Q>(tx, this.options, false);
+  }
+
+  /**
+   * Runs fn in a transaction that is committed when it returns and rolled back when it throws. Over PostgreSQL `db` is
+   * the connection, for statements of your own. Over HTTP only send, sendBatch and ack can be part of it: they are
+   * gathered and done when fn returns, so within it they return no ids and no counts.
+   */
+  async transaction<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R> {
+    const { db } = this;
+    if (this.transport instanceof HttpTransport) return this.gather(this.transport, fn);
+    if (!db)
+      throw refuse("0A000", "a transaction has no transactions within it", "Call what is needed on it.");
+    let own: unknown;
+    const work = async (tx: Queryable) => {
+      try {
+        return await fn(this.in(tx), tx);
+      } catch (error) {
+        own = error;
+        throw error;
+      }
+    };
+    try {
+      return await transaction(db, work);
+    } catch (error) {
+      throw error === own ? error : fromDriver(error); // begin or commit failed
+    }
+  }
+
+  private async gather<R>(http: HttpTransport, fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R> {
+    const transport = gathering();
+    const none: Queryable = {
+      query: () => Promise.reject(refuse("0A000", "there is no SQL over HTTP", "Connect to PostgreSQL.")),
+    };
+    const result = await fn(new Client<Q>(transport, this.options, false), none);
+    await this.call(false, () => http.commit(transport.gathered));
+    return result;
+  }
+
+  /** Sends one message and returns its id. */
+  async send<K extends t.QueueName<Q>>(
+    queue: K,
+    payload: Q[K],
+    options: t.SendOptions = {},
+  ): Promise<string> {
+    const { key, headers, dedupKey, ...rest } = options;
+    const message = { payload, key, headers, dedupKey };
+    return this.call(dedupKey !== undefined, (c) => c.send(queue, message, rest));
+  }
+
+  /** Sends messages in their order, all or none, and returns their ids; many times faster than as many sends. */
+  async sendBatch<K extends t.QueueName<Q>>(
+    queue: K,
+    messages: readonly t.Outgoing<Q[K]>[],
+    options: t.SendBatchOptions = {},
+  ): Promise<string[]> {
+    const repeatable = messages.every((m) => m.dedupKey !== undefined);
+    return this.call(repeatable, (c) => c.sendBatch(queue, messages, options));
+  }
+
+  /** Sends a message to every queue that has a binding for the topic. */
+  async publish(topic: string, payload: unknown, options: t.PublishOptions = {}): Promise<t.Published[]> {
+    return this.call(false, (c) => c.publish(topic, payload, options));
+  }
+
+  /** Claims messages; none when there is nothing, or nothing came in the time to wait. */
+  async receive<K extends t.QueueName<Q>>(
+    queue: K,
+    options: t.ReceiveOptions = {},
+  ): Promise<t.ClaimedMessage<Q[K]>[]> {
+    const { waitMs, signal } = options;
+    const at = { queue, group: options.group ?? "default" };
+    const until = performance.now() + (waitMs ?? 0);
+    for (let stepMs = 2; ; stepMs = Math.min(stepMs * 2, stepMaxMs)) {
+      const got = await this.call(false, (c) => c.receive(at, options));
+      const leftMs = until - performance.now();
+      if (got.length > 0 || leftMs <= 0 || signal?.aborted || this.transport instanceof HttpTransport)
+        return got as t.ClaimedMessage<Q[K]>[];
+      await pause(Math.min(stepMs, leftMs), signal);
+    }
+  }
+
+  /** Finishes messages of a claim, all of it unless ids are given, and returns how many it finished. */
+  async ack(queue: string, claimId: t.Id, options: t.AckOptions = {}): Promise<number> {
+    return this.settle("ack", queue, claimId, options);
+  }
+
+  /** Gives messages of a claim back, to be delivered again later. */
+  async nack(queue: string, claimId: t.Id, options: t.NackOptions = {}): Promise<number> {
+    return this.settle("nack", queue, claimId, options);
+  }
+
+  /** Makes messages of a claim dead letters now. */
+  async reject(queue: string, claimId: t.Id, options: t.RejectOptions = {}): Promise<number> {
+    return this.settle("reject", queue, claimId, options);
+  }
+
+  /**
+   * Gives messages of a claim back unused: they are delivered again at once, and the delivery is not counted as an
+   * attempt (over HTTP it is: there it is a nack without a delay).
+   */
+  async release(queue: string, claimId: t.Id, options: t.AckOptions = {}): Promise<number> {
+    return this.settle("release", queue, claimId, options);
+  }
+
+  private async settle(
+    kind: t.SettleKind,
+    queue: string,
+    claimId: t.Id,
+    options: t.NackOptions,
+  ): Promise<number> {
+    const { group = "default", ...rest } = options;
+    const [n] = await this.settleAll(kind, { queue, group }, [{ claimId, ...rest }]);
+    return n ?? 0;
+  }
+
+  /** Settles messages of several claims in one transaction, all or none, and returns how many of each. */
+  async settleAll(kind: t.SettleKind, at: t.GroupPath, items: readonly t.Settlement[]): Promise<number[]> {
+    return this.call(kind === "ack", (c) => c.settle(kind, at, items));
+  }
+
+  /** Gives a claim more time and returns its deadline. */
+  async extend(queue: string, claimId: t.Id, leaseMs: number, options: t.GroupOptions = {}): Promise<Date> {
+    return this.call(true, (c) => c.extend({ queue, group: options.group ?? "default" }, claimId, leaseMs));
+  }
+
+  /** Takes messages and finishes them at once: each is delivered at most once. */
+  async pop<K extends t.QueueName<Q>>(queue: K, options: t.TakeOptions = {}): Promise<t.Message<Q[K]>[]> {
+    const got = await this.call(false, (c) =>
+      c.pop({ queue, group: options.group ?? "default" }, options.max),
+    );
+    return got as t.Message<Q[K]>[];
+  }
+
+  /** Shows messages that wait, without claiming them. */
+  async peek<K extends t.QueueName<Q>>(queue: K, options: t.TakeOptions = {}): Promise<t.Message<Q[K]>[]> {
+    const got = await this.call(true, (c) =>
+      c.peek({ queue, group: options.group ?? "default" }, options.max),
+    );
+    return got as t.Message<Q[K]>[];
+  }
+
+  /** Lists a group's dead letters by id. */
+  async deadLetters<K extends t.QueueName<Q>>(
+    queue: K,
+    options: t.DeadLettersOptions = {},
+  ): Promise<t.DeadLetter<Q[K]>[]> {
+    const at = { queue, group: options.group ?? "default" };
+    return (await this.call(true, (c) => c.deadLetters(at, options))) as t.DeadLetter<Q[K]>[];
+  }
+
+  /** Sends dead letters back to their group and returns how many; at most 10,000 a call. */
+  async redrive(queue: string, options: t.DeadOptions = {}): Promise<number> {
+    return this.call(false, (c) => c.redrive({ queue, group: options.group ?? "default" }, options.ids));
+  }
+
+  /** Deletes dead letters and returns how many. */
+  async discard(queue: string, options: t.DeadOptions = {}): Promise<number> {
+    return this.call(false, (c) => c.discard({ queue, group: options.group ?? "default" }, options.ids));
+  }
+
+  /** Creates a queue and its group "default". */
+  async createQueue(queue: string, options: t.QueueOptions = {}): Promise<void> {
+    await this.call(false, (c) => c.createQueue(queue, options));
+  }
+
+  /** Drops a queue with all that belongs to it. */
+  async dropQueue(queue: string): Promise<void> {
+    await this.call(false, (c) => c.dropQueue(queue));
+  }
+
+  /** Creates an independent reader of a queue. */
+  async createGroup(queue: string, group: string, options: t.CreateGroupOptions = {}): Promise<void> {
+    await this.call(false, (c) => c.createGroup({ queue, group }, options));
+  }
+
+  /** Drops a group with its claims and dead letters. */
+  async dropGroup(queue: string, group: string): Promise<void> {
+    await this.call(false, (c) => c.dropGroup({ queue, group }));
+  }
+
+  /** Lists the groups of a queue. */
+  async listGroups(queue: string): Promise<t.Group[]> {
+    return this.call(true, (c) => c.listGroups(queue));
+  }
+
+  /** Moves a group: to 'start', 'end', a time or a message's id. */
+  async seek(queue: string, group: string, position: string | Date): Promise<void> {
+    const to = position instanceof Date ? position.toISOString() : position;
+    await this.call(true, (c) => c.seek({ queue, group }, to));
+  }
+
+  /** Stops delivery to a group, or to all groups of a queue. */
+  async pause(queue: string, options: t.GroupOptions = {}): Promise<void> {
+    await this.call(true, (c) => c.pause(queue, options.group));
+  }
+
+  /** Ends a pause. */
+  async resume(queue: string, options: t.GroupOptions = {}): Promise<void> {
+    await this.call(true, (c) => c.resume(queue, options.group));
+  }
+
+  /** Drops what a group, or every group, has not finished, and returns how many messages. */
+  async purge(queue: string, options: t.GroupOptions = {}): Promise<number> {
+    return this.call(false, (c) => c.purge(queue, options.group));
+  }
+
+  /** How each group stands. */
+  async stats(queue?: string): Promise<t.GroupStats[]> {
+    return this.call(true, (c) => c.stats(queue));
+  }
+
+  /** Gives space back and returns how many steps it took; workers call it. */
+  async maintain(): Promise<number> {
+    return this.call(true, (c) => c.maintain());
+  }
+
+  /** The release of the engine in the database. */
+  async version(): Promise<string> {
+    return this.call(true, (c) => c.version());
+  }
+
+  /** What sends to one queue. */
+  producer<K extends t.QueueName<Q>>(queue: K): Producer<Q[K]> {
+    return new Producer<Q[K]>(this as unknown as Client, queue);
+  }
+
+  /** What receives from one queue and group; its messages ack themselves. */
+  consumer<K extends t.QueueName<Q>>(queue: K, options: ConsumerOptions = {}): Consumer<Q[K]> {
+    return new Consumer<Q[K]>(this as unknown as Client, queue, options);
+  }
+
+  /** What claims messages and runs a handler for each, until it is stopped. */
+  worker<K extends t.QueueName<Q>>(
+    queue: K,
+    handler: Handler<Q[K], Q>,
+    options: WorkerOptions<Q[K], Q> = {},
+  ): Worker<Q[K], Q> {
+    return new Worker<Q[K], Q>(this, queue, handler, options);
+  }
+
+  private call<R>(repeatable: boolean, fn: (transport: t.Transport) => Promise<R>): Promise<R> {
+    if (!this.mayRetry) return fn(this.transport);
+    return retry(this.options.retry ?? {}, repeatable, () => fn(this.transport));
+  }
+}

@@ -1,0 +1,147 @@
+/** What a database has to be able to do, and how to make such a thing of the libraries that people use. */
+
+import { refuse } from "./errors.js";
+
+/** A row with columns by name. */
+export type Row = Record<string, unknown>;
+
+/**
+ * Anything that runs a statement with parameters $1, $2 ...: a Pool, PoolClient or Client of pg, PGlite and its
+ * transactions, or a function of your own. Only texts and nulls are passed, and columns are texts, numbers and
+ * booleans, so type parsers of the driver do not matter.
+ */
+export interface Queryable {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each driver has its own type of parameters and rows
+  query(text: string, params: any[]): Promise<{ rows: any[] } | any[]>;
+}
+
+/** A database that also hands out transactions. */
+export interface Transactional extends Queryable {
+  transaction<R>(fn: (tx: Queryable) => Promise<R>): Promise<R>;
+}
+
+/** A connection of a pool. */
+export interface PoolConnection extends Queryable {
+  release(error?: Error | boolean): void;
+}
+
+/** The pool of pg, as far as it matters here. */
+export interface PoolLike extends Queryable {
+  connect(): Promise<PoolConnection>;
+  end(): Promise<void>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  listenerCount(event: "error"): number;
+  readonly options?: unknown;
+}
+
+const begin = "begin";
+const commit = "commit";
+const rollback = "rollback";
+
+/** Whether a database is pg's Pool. */
+export function isPool(db: Queryable): db is PoolLike {
+  return "totalCount" in db && "connect" in db;
+}
+
+/** Runs a statement and returns its rows. */
+export async function rowsOf(
+  db: Queryable,
+  text: string,
+  params: readonly (string | null)[],
+): Promise<Row[]> {
+  const result = await db.query(text, [...params]);
+  return Array.isArray(result) ? result : result.rows;
+}
+
+/** Runs fn in a transaction of its own, committed when it returns and rolled back when it throws. */
+export async function transaction<R>(db: Queryable, fn: (tx: Queryable) => Promise<R>): Promise<R> {
+  if (isPool(db)) return pooled(db, fn);
+  if ("transaction" in db) return (db as Transactional).transaction(fn);
+  throw refuse(
+    "0A000",
+    "this connection cannot begin a transaction, for other calls may share it",
+    "Make the client of a pool, or begin the transaction yourself and call client.in(connection).",
+  );
+}
+
+/** A transaction on a connection of a pool. A connection on which it could not be ended does not go back. */
+async function pooled<R>(pool: PoolLike, fn: (tx: Queryable) => Promise<R>): Promise<R> {
+  const connection = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await connection.query(begin, []);
+    const result = await fn(connection);
+    const ended = await connection.query(commit, []);
+    if ("command" in ended && ended.command === "ROLLBACK") throw rolledBack();
+    return result;
+  } catch (error) {
+    await connection.query(rollback, []).catch((cause: Error) => {
+      broken = cause;
+    });
+    throw error;
+  } finally {
+    connection.release(broken);
+  }
+}
+
+/** PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error. */
+function rolledBack() {
+  return refuse(
+    "25P02",
+    "the transaction was rolled back, because a statement in it had failed",
+    "Let the error of a statement end the transaction's function; do not catch it there.",
+  );
+}
+
+/** A second pool to the same database, so that calls need not wait for the connections of the first. */
+export function poolBeside(pool: PoolLike, max: number): PoolLike {
+  const options = pool.options as Record<string, unknown>;
+  const Pool = pool.constructor as new (options: object) => PoolLike;
+  // pg hides the password from enumeration
+  return new Pool({ ...options, password: options.password, max, min: 0 });
+}
+
+/** What Knex's `knex` and its transactions have. */
+export interface KnexLike {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Knex's own types
+  raw(sql: string, bindings: any): PromiseLike<any>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Knex's own types
+  transaction(fn: (trx: any) => Promise<unknown>): Promise<any>;
+}
+
+/** Makes a database of a Knex instance or transaction. */
+export function fromKnex(knex: KnexLike): Transactional {
+  return {
+    query: async (text, params) => knex.raw(text.replace(/\$\d+/g, "?"), params),
+    transaction: async (fn) => knex.transaction((trx: KnexLike) => fn(fromKnex(trx))),
+  };
+}
+
+/** What a database and a transaction of Drizzle have. */
+export interface DrizzleLike {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Drizzle's own types
+  execute(query: any): PromiseLike<any>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Drizzle's own types
+  transaction(fn: (tx: any) => Promise<any>): Promise<any>;
+}
+
+/** What Drizzle's `sql` has. */
+export interface DrizzleSql {
+  raw(text: string): unknown;
+  param(value: unknown): unknown;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Drizzle's own types
+  join(chunks: any[]): unknown;
+}
+
+/** Makes a database of a Drizzle database or transaction and Drizzle's `sql`. */
+export function fromDrizzle(drizzle: DrizzleLike, sql: DrizzleSql): Transactional {
+  return {
+    query: async (text, params) => {
+      const pieces = text.split(/\$\d+/).map((piece) => sql.raw(piece));
+      return drizzle.execute(
+        sql.join(pieces.flatMap((p, i) => (i === 0 ? [p] : [sql.param(params[i - 1]), p]))),
+      );
+    },
+    transaction: async (fn) => drizzle.transaction((tx: DrizzleLike) => fn(fromDrizzle(tx, sql))),
+  };
+}

@@ -1,0 +1,31 @@
+/**
+ * Reads JSON in which ids may be larger than a number of JavaScript holds exactly: such ids become texts. Ids are the
+ * fields `id` and `claim_id` of objects in a list, and the items of a list `ids`; nothing within a payload is touched.
+ */
+export function parseExact(text: string, idDepth = itemDepth): unknown {
+  return JSON.parse(/\d{16}/.test(text) ? quoteIds(text, idDepth) : text);
+}
+
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const large = /^\d{16,}$/;
+
+/** How deep an answer's envelope is: {"messages":[{"id":1}]} has an id at depth 3, {"ids":[1]} at depth 2. */
+const itemDepth = 3;
+const listDepth = 2;
+
+function quoteIds(text: string, idDepth: number): string {
+  let depth = 0;
+  let field = "";
+  let last = "";
+  return text.replace(tokens, (token) => {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    else if (token === ":") field = last;
+    last = token;
+    const isId =
+      depth === idDepth
+        ? field === '"id"' || field === '"claim_id"'
+        : depth === listDepth && field === '"ids"';
+    return isId && large.test(token) ? `"${token}"` : token;
+  });
+}

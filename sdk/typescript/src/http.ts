@@ -1,0 +1,389 @@
+/** The engine over HTTP, as `weir serve` offers it. */
+
+import { disconnected, fromFetch, fromProblem, refuse } from "./errors.js";
+import { parseExact } from "./exact.js";
+import { encode } from "./sql.js";
+import type {
+  ClaimedMessage,
+  CreateGroupOptions,
+  DeadLetter,
+  DeadLettersOptions,
+  Group,
+  GroupPath,
+  GroupStats,
+  Headers,
+  Id,
+  Message,
+  Outgoing,
+  Published,
+  PublishOptions,
+  QueueOptions,
+  ReceiveOptions,
+  SendBatchOptions,
+  SettleKind,
+  Settlement,
+  Transport,
+} from "./types.js";
+import { digits } from "./types.js";
+
+/** How to talk to the server. */
+export interface HttpOptions {
+  /** Sent with every request, such as authorization. */
+  headers?: Record<string, string> | undefined;
+  /** How long one request may take, waiting not counted; 30 seconds unless given. */
+  timeoutMs?: number | undefined;
+  /** Another implementation of fetch. */
+  fetch?: typeof fetch | undefined;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the server checks bodies
+type Json = any;
+
+/** What is special about a request. */
+interface Request {
+  /** How long the server may wait before it answers. */
+  waitMs?: number | undefined;
+  /** Ends the request. */
+  signal?: AbortSignal | undefined;
+  /** How deep the ids lie in the answer. */
+  idDepth?: number;
+}
+
+/** What a transaction over HTTP has gathered. */
+export interface Gathered {
+  acks: string[];
+  sends: string[];
+}
+
+/** The routes of a server. */
+export class HttpTransport implements Transport {
+  private readonly base: string;
+
+  constructor(
+    url: string,
+    private readonly options: HttpOptions = {},
+  ) {
+    this.base = url.replace(/\/+$/, "");
+  }
+
+  async send(queue: string, m: Outgoing, options: SendBatchOptions): Promise<string> {
+    const [id] = await this.sendBatch(queue, [m], options);
+    return id as string;
+  }
+
+  async sendBatch(queue: string, batch: readonly Outgoing[], options: SendBatchOptions): Promise<string[]> {
+    if (batch.length === 0) return [];
+    const { ids } = await this.call("POST", `${queuePath(queue)}/messages`, messagesBody(batch, options));
+    return ids.map(String);
+  }
+
+  async publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]> {
+    const body = messagesBody([{ ...options, payload }], options);
+    const { messages } = await this.call("POST", `/v1/topics/${encodeURIComponent(topic)}/messages`, body, {
+      idDepth: 5,
+    });
+    return messages[0].sent.map((s: Json) => ({ queue: s.queue, id: String(s.id) }));
+  }
+
+  async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
+    const { max, leaseMs: lease_ms, waitMs: wait_ms, signal } = options;
+    try {
+      const body = JSON.stringify({ max, lease_ms, wait_ms });
+      const { messages } = await this.call("POST", `${groupPath(at)}/receive`, body, {
+        waitMs: wait_ms,
+        signal,
+      });
+      return messages.map((m: Json) => message(at, m));
+    } catch (error) {
+      if (signal?.aborted) return [];
+      throw error;
+    }
+  }
+
+  async settle(kind: SettleKind, at: GroupPath, items: readonly Settlement[]): Promise<number[]> {
+    if (kind === "release")
+      return this.settle(
+        "nack",
+        at,
+        items.map((item) => ({ ...item, delayMs: 0 })),
+      );
+    const body = `{"${kind}s":[${items.map((item) => claimed(item)).join(",")}]}`;
+    const answer = await this.call("POST", `${groupPath(at)}/${kind}`, body);
+    return answer[`${kind}s`].map((item: Json) => item.finished);
+  }
+
+  async extend(at: GroupPath, claimId: Id, leaseMs: number): Promise<Date> {
+    const body = `{"extends":[{"claim_id":${digits(claimId)},"lease_ms":${Math.ceil(leaseMs)}}]}`;
+    const answer = await this.call("POST", `${groupPath(at)}/extend`, body);
+    return new Date(answer.extends[0].deadline);
+  }
+
+  async pop(at: GroupPath, max: number | undefined): Promise<Message[]> {
+    const { messages } = await this.call("POST", `${groupPath(at)}/pop`, JSON.stringify({ max }));
+    return messages.map((m: Json) => message(at, m));
+  }
+
+  async peek(at: GroupPath, max: number | undefined): Promise<Message[]> {
+    const { messages } = await this.call("GET", `${groupPath(at)}/peek${query({ max })}`);
+    return messages.map((m: Json) => ({ ...message(at, m), claimId: null }));
+  }
+
+  async deadLetters(at: GroupPath, o: DeadLettersOptions): Promise<DeadLetter[]> {
+    const after = o.after === undefined ? undefined : digits(o.after);
+    const answer = await this.call("GET", `${groupPath(at)}/dead_letters${query({ max: o.max, after })}`);
+    return answer.dead_letters.map((d: Json) => ({
+      id: String(d.id),
+      key: d.key,
+      payload: d.payload,
+      headers: d.headers,
+      enqueuedAt: new Date(d.enqueued_at),
+      attempts: d.attempts,
+      diedAt: new Date(d.died_at),
+      reason: d.reason,
+    }));
+  }
+
+  async redrive(at: GroupPath, ids: readonly Id[] | undefined): Promise<number> {
+    return (await this.call("POST", `${groupPath(at)}/redrive`, idsBody(ids))).redriven;
+  }
+
+  async discard(at: GroupPath, ids: readonly Id[] | undefined): Promise<number> {
+    return (await this.call("POST", `${groupPath(at)}/discard`, idsBody(ids))).discarded;
+  }
+
+  async createQueue(queue: string, o: QueueOptions): Promise<void> {
+    const body = {
+      lanes: o.lanes,
+      message_bytes_max: o.messageBytesMax,
+      segment_bytes: o.segmentBytes,
+      claims_bytes: o.claimsBytes,
+      ttl_ms: o.ttlMs,
+      retention_ms: o.retentionMs,
+      dedup_window_ms: o.dedupWindowMs,
+      backlog_max: o.backlogMax,
+      priorities: o.priorities,
+      aging_ms: o.agingMs,
+    };
+    await this.call("PUT", queuePath(queue), JSON.stringify(body));
+  }
+
+  async dropQueue(queue: string): Promise<void> {
+    await this.call("DELETE", queuePath(queue));
+  }
+
+  async createGroup(at: GroupPath, o: CreateGroupOptions): Promise<void> {
+    const body = {
+      ordered: o.ordered,
+      start: o.start,
+      max_attempts: o.maxAttempts,
+      backoff_min_ms: o.backoffMinMs,
+      backoff_max_ms: o.backoffMaxMs,
+      patience_ms: o.patienceMs,
+    };
+    await this.call("PUT", groupPath(at), JSON.stringify(body));
+  }
+
+  async dropGroup(at: GroupPath): Promise<void> {
+    await this.call("DELETE", groupPath(at));
+  }
+
+  async listGroups(queue: string): Promise<Group[]> {
+    const { groups } = await this.call("GET", `${queuePath(queue)}/groups`);
+    return groups.map((g: Json) => ({
+      queue: g.queue,
+      group: g.group,
+      ordered: g.ordered,
+      maxAttempts: g.max_attempts,
+      backoffMinMs: g.backoff_min_ms,
+      backoffMaxMs: g.backoff_max_ms,
+      createdAt: new Date(g.created_at),
+    }));
+  }
+
+  async seek(at: GroupPath, position: string): Promise<void> {
+    await this.call("POST", `${groupPath(at)}/seek`, JSON.stringify({ position }));
+  }
+
+  async pause(queue: string, group: string | undefined): Promise<void> {
+    await this.call("POST", `${maybeGroupPath(queue, group)}/pause`);
+  }
+
+  async resume(queue: string, group: string | undefined): Promise<void> {
+    await this.call("POST", `${maybeGroupPath(queue, group)}/resume`);
+  }
+
+  async purge(queue: string, group: string | undefined): Promise<number> {
+    return (await this.call("POST", `${maybeGroupPath(queue, group)}/purge`)).purged;
+  }
+
+  async stats(queue: string | undefined): Promise<GroupStats[]> {
+    const { groups } = await this.call("GET", `/v1/stats${query({ queue })}`);
+    return groups.map((g: Json) => ({
+      queue: g.queue,
+      group: g.group,
+      waiting: g.waiting,
+      claimed: g.claimed,
+      delayed: g.delayed,
+      parked: g.parked,
+      dead: g.dead,
+      oldestAgeS: g.waiting > 0 ? g.oldest_age_s : null,
+      lanes: g.lanes,
+      segments: g.segments,
+      bytes: g.bytes,
+    }));
+  }
+
+  /** The server maintains by itself. */
+  async maintain(): Promise<number> {
+    return 0;
+  }
+
+  async version(): Promise<string> {
+    return (await this.call("GET", "/healthz")).engine;
+  }
+
+  async close(): Promise<void> {}
+
+  /** Does what a transaction has gathered, all or nothing. */
+  async commit({ acks, sends }: Gathered): Promise<void> {
+    if (acks.length + sends.length === 0) return;
+    await this.call("POST", "/v1/transaction", `{"acks":[${acks.join(",")}],"sends":[${sends.join(",")}]}`);
+  }
+
+  private async call(method: string, path: string, body?: string, how: Request = {}): Promise<Json> {
+    const { waitMs = 0, signal, idDepth } = how;
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    let late = false;
+    const timer = setTimeout(
+      () => {
+        late = true;
+        end();
+      },
+      waitMs + (this.options.timeoutMs ?? 30_000),
+    );
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
+    const init: RequestInit = { method, signal: ended.signal };
+    init.headers = {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...this.options.headers,
+    };
+    if (body !== undefined) init.body = body;
+    try {
+      const response = await (this.options.fetch ?? fetch)(this.base + path, init);
+      const text = await response.text();
+      if (!response.ok) throw fromProblem(response.status, text);
+      return text === "" ? undefined : parseExact(text, idDepth);
+    } catch (error) {
+      throw late ? disconnected(new Error("no answer in time", { cause: error }), false) : fromFetch(error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+    }
+  }
+}
+
+/** Gathers what a transaction over HTTP does, which the server does at its end. */
+export class GatheringTransport implements Pick<Transport, "send" | "sendBatch" | "settle" | "close"> {
+  readonly gathered: Gathered = { acks: [], sends: [] };
+
+  async send(queue: string, m: Outgoing, options: SendBatchOptions): Promise<string> {
+    await this.sendBatch(queue, [m], options);
+    return "";
+  }
+
+  async sendBatch(queue: string, batch: readonly Outgoing[], options: SendBatchOptions): Promise<string[]> {
+    if (batch.length > 0) {
+      const messages = messagesBody(batch, options).slice(1);
+      this.gathered.sends.push(`{"queue":${JSON.stringify(queue)},${messages}`);
+    }
+    return [];
+  }
+
+  async settle(kind: SettleKind, at: GroupPath, items: readonly Settlement[]): Promise<number[]> {
+    if (kind !== "ack") throw notGathered(kind);
+    this.gathered.acks.push(...items.map((item) => claimed(item, at.queue)));
+    return items.map(() => 0);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** The transport of a transaction over HTTP: what cannot be gathered is refused. */
+export function gathering(): GatheringTransport & Transport {
+  const target = new GatheringTransport();
+  return new Proxy(target, {
+    get(of, name) {
+      const value = Reflect.get(of, name) as unknown;
+      if (value !== undefined || typeof name === "symbol" || name === "then") return value;
+      return async () => {
+        throw notGathered(name);
+      };
+    },
+  }) as GatheringTransport & Transport;
+}
+
+function notGathered(name: string) {
+  return refuse(
+    "0A000",
+    `${name} cannot be part of a transaction over HTTP`,
+    "There send, sendBatch and ack can; for anything else connect to PostgreSQL.",
+  );
+}
+
+function queuePath(queue: string): string {
+  return `/v1/queues/${encodeURIComponent(queue)}`;
+}
+
+function groupPath(at: GroupPath): string {
+  return `${queuePath(at.queue)}/groups/${encodeURIComponent(at.group)}`;
+}
+
+function maybeGroupPath(queue: string, group: string | undefined): string {
+  return group === undefined ? queuePath(queue) : groupPath({ queue, group });
+}
+
+/** The query of a path: what is undefined is left out. */
+function query(fields: Record<string, string | number | undefined>): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return given.length === 0
+    ? ""
+    : `?${new URLSearchParams(given.map(([k, v]): [string, string] => [k, String(v)]))}`;
+}
+
+/** {"messages":[...]} */
+function messagesBody(batch: readonly Outgoing[], o: SendBatchOptions): string {
+  const list = batch.map(({ payload, key, headers, dedupKey: dedup_key }) => {
+    const rest = JSON.stringify({ key, headers, dedup_key, delay_ms: o.delayMs, priority: o.priority }).slice(
+      1,
+      -1,
+    );
+    return `{"payload":${encode(payload)}${rest && ","}${rest}}`;
+  });
+  return `{"messages":[${list.join(",")}]}`;
+}
+
+/** One claim of a body. Ids are written as they are: a number of JavaScript may not hold them. */
+function claimed({ claimId, ids, delayMs: delay_ms, reason }: Settlement, queue?: string): string {
+  const rest = JSON.stringify({ queue, delay_ms, reason }).slice(1, -1);
+  const list = ids && `,"ids":[${ids.map(digits).join(",")}]`;
+  return `{"claim_id":${digits(claimId)}${list ?? ""}${rest && ","}${rest}}`;
+}
+
+function idsBody(ids: readonly Id[] | undefined): string {
+  return ids ? `{"ids":[${ids.map(digits).join(",")}]}` : '{"all":true}';
+}
+
+function message(at: GroupPath, m: Json): ClaimedMessage {
+  return {
+    ...at,
+    id: String(m.id),
+    claimId: String(m.claim_id),
+    attempt: m.attempt,
+    key: m.key,
+    payload: m.payload,
+    headers: m.headers as Headers | null,
+    enqueuedAt: new Date(m.enqueued_at),
+  };
+}

@@ -1,0 +1,374 @@
+/** The engine over SQL. All query text of the package is here and in listener.ts. */
+
+import type { Queryable, Row } from "./database.js";
+import { rowsOf } from "./database.js";
+import { Code, fromDriver, refuse } from "./errors.js";
+import type {
+  ClaimedMessage,
+  CreateGroupOptions,
+  DeadLetter,
+  DeadLettersOptions,
+  Group,
+  GroupPath,
+  GroupStats,
+  Headers,
+  Id,
+  Message,
+  Outgoing,
+  Published,
+  PublishOptions,
+  QueueOptions,
+  ReceiveOptions,
+  SendBatchOptions,
+  SettleKind,
+  Settlement,
+  Transport,
+} from "./types.js";
+import { digits } from "./types.js";
+
+/** How a parameter, which is always a text or null, becomes a value of the type that a function takes. */
+const casts = {
+  text: (p: string) => `${p}::text`,
+  bigint: (p: string) => `${p}::text::bigint`,
+  int: (p: string) => `${p}::text::int`,
+  boolean: (p: string) => `${p}::text::boolean`,
+  jsonb: (p: string) => `${p}::text::jsonb`,
+  interval: (p: string) => `make_interval(secs => ${p}::text::float8 / 1000)`,
+  "jsonb[]": (p: string) => `array(select jsonb_array_elements(${p}::text::jsonb))`,
+  "object[]": (p: string) => `array(select nullif(e, 'null') from jsonb_array_elements(${p}::text::jsonb) e)`,
+  "text[]": (p: string) => `array(select jsonb_array_elements_text(${p}::text::jsonb))`,
+  "bigint[]": (p: string) => `array(select e::bigint from jsonb_array_elements_text(${p}::text::jsonb) e)`,
+};
+
+/** An argument: its type, and its value as a text; one that is undefined is left to the function's default. */
+type Argument = [type: keyof typeof casts, value: string | null | undefined];
+type Arguments = Record<string, Argument>;
+
+// Columns are read as texts wherever a driver's parsers could come between, and what is a list comes as JSON: that is
+// quicker to read than PostgreSQL's own form of arrays.
+const recordColumns = `claim_id::text, n, first_id::text, to_json(ids::text[])::text as ids, attempt,
+  to_json(attempts)::text as attempts, to_json(keys)::text as keys, to_json(payloads)::text as payloads,
+  to_json(headers)::text as headers, to_json(enqueued_at)::text as enqueued_at,
+  to_json(enqueued_times)::text as enqueued_times`;
+const messageColumns = `id::text, claim_id::text, attempt, key, payload::text, headers::text,
+  to_json(enqueued_at)::text as enqueued_at`;
+const deadColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at, attempts,
+  to_json(died_at)::text as died_at, reason`;
+const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
+  extract(epoch from backoff_max)::float8 as backoff_max_s, to_json(created_at)::text as created_at`;
+const statsColumns = `queue_name, group_name, waiting::text, claimed::text, delayed::text, parked::text, dead::text,
+  extract(epoch from oldest_age)::float8 as oldest_age_s, lanes, segments, bytes::text`;
+
+const settlements: Record<SettleKind, string> = {
+  ack: `select weir.ack($1::text, r.claim_id, ids => r.ids) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`,
+  nack: `select weir.nack($1::text, r.claim_id, ids => r.ids,
+      delay => make_interval(secs => r.delay_ms / 1000), reason => r.reason) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8, reason text)`,
+  release: `select weir.release($1::text, r.claim_id, ids => r.ids) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`,
+  reject: `select weir.reject($1::text, r.claim_id, ids => r.ids, reason => r.reason) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], reason text)`,
+};
+
+/** The engine's functions, called through a database, a connection or a transaction. */
+export class SqlTransport implements Transport {
+  constructor(
+    readonly db: Queryable,
+    private readonly end: () => Promise<void> = async () => {},
+  ) {}
+
+  async send(queue: string, m: Outgoing, options: SendBatchOptions): Promise<string> {
+    return this.value("send", {
+      queue_name: ["text", queue],
+      payload: ["jsonb", encode(m.payload)],
+      key: ["text", m.key],
+      headers: ["jsonb", json(m.headers)],
+      delay: ["interval", number(options.delayMs)],
+      dedup_key: ["text", m.dedupKey],
+      priority: ["int", number(options.priority)],
+    });
+  }
+
+  async sendBatch(queue: string, batch: readonly Outgoing[], options: SendBatchOptions): Promise<string[]> {
+    const rows = await this.call("result::text", "send_batch", {
+      queue_name: ["text", queue],
+      payloads: ["jsonb[]", `[${batch.map((m) => encode(m.payload)).join(",")}]`],
+      keys: ["text[]", each(batch, (m) => m.key)],
+      headers: ["object[]", each(batch, (m) => m.headers)],
+      delay: ["interval", number(options.delayMs)],
+      dedup_keys: ["text[]", each(batch, (m) => m.dedupKey)],
+      priority: ["int", number(options.priority)],
+    });
+    return rows.map((row) => row.result as string);
+  }
+
+  async publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]> {
+    const rows = await this.call("queue_name, id::text", "publish", {
+      topic: ["text", topic],
+      payload: ["jsonb", encode(payload)],
+      key: ["text", options.key],
+      headers: ["jsonb", json(options.headers)],
+      delay: ["interval", number(options.delayMs)],
+    });
+    return rows.map((row) => ({ queue: row.queue_name as string, id: row.id as string }));
+  }
+
+  async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
+    const rows = await this.call(recordColumns, "receive_records", {
+      ...path(at),
+      max: ["int", number(options.max)],
+      lease: ["interval", number(options.leaseMs)],
+    });
+    return rows.flatMap((row) => takeApart(at, row));
+  }
+
+  async settle(kind: SettleKind, at: GroupPath, items: readonly Settlement[]): Promise<number[]> {
+    const list = items.map((item) => ({
+      claim_id: digits(item.claimId),
+      ids: item.ids?.map(digits),
+      delay_ms: item.delayMs,
+      reason: item.reason,
+    }));
+    const rows = await this.run(settlements[kind], [at.queue, JSON.stringify(list)]);
+    return rows.map((row) => Number(row.result));
+  }
+
+  async extend(at: GroupPath, claimId: Id, leaseMs: number): Promise<Date> {
+    const [row] = await this.call("to_json(result)::text as result", "extend", {
+      queue_name: ["text", at.queue],
+      claim_id: ["bigint", digits(claimId)],
+      lease: ["interval", number(leaseMs)],
+    });
+    return time(row?.result);
+  }
+
+  async pop(at: GroupPath, max: number | undefined): Promise<Message[]> {
+    return this.messages(at, "pop", max);
+  }
+
+  async peek(at: GroupPath, max: number | undefined): Promise<Message[]> {
+    return this.messages(at, "peek", max);
+  }
+
+  private async messages(at: GroupPath, name: string, max: number | undefined): Promise<Message[]> {
+    const rows = await this.call(messageColumns, name, { ...path(at), max: ["int", number(max)] });
+    return rows.map((row) => ({
+      ...at,
+      id: row.id as string,
+      claimId: row.claim_id as string | null,
+      attempt: Number(row.attempt),
+      key: row.key as string | null,
+      payload: parse(row.payload),
+      headers: parse(row.headers) as Headers | null,
+      enqueuedAt: time(row.enqueued_at),
+    }));
+  }
+
+  async deadLetters(at: GroupPath, options: DeadLettersOptions): Promise<DeadLetter[]> {
+    const rows = await this.call(deadColumns, "dead_letters", {
+      ...path(at),
+      max: ["int", number(options.max)],
+      after: ["bigint", options.after === undefined ? undefined : digits(options.after)],
+    });
+    return rows.map((row) => ({
+      id: row.id as string,
+      key: row.key as string | null,
+      payload: parse(row.payload),
+      headers: parse(row.headers) as Headers | null,
+      enqueuedAt: time(row.enqueued_at),
+      attempts: Number(row.attempts),
+      diedAt: time(row.died_at),
+      reason: row.reason as string | null,
+    }));
+  }
+
+  async redrive(at: GroupPath, ids: readonly Id[] | undefined): Promise<number> {
+    return Number(await this.value("redrive", { ...path(at), ids: ["bigint[]", list(ids)] }));
+  }
+
+  async discard(at: GroupPath, ids: readonly Id[] | undefined): Promise<number> {
+    return Number(await this.value("discard", { ...path(at), ids: ["bigint[]", list(ids)] }));
+  }
+
+  async createQueue(queue: string, o: QueueOptions): Promise<void> {
+    await this.value("create_queue", {
+      queue_name: ["text", queue],
+      lanes: ["int", number(o.lanes)],
+      message_bytes_max: ["int", number(o.messageBytesMax)],
+      segment_bytes: ["bigint", number(o.segmentBytes)],
+      claims_bytes: ["bigint", number(o.claimsBytes)],
+      ttl: ["interval", number(o.ttlMs)],
+      retention: ["interval", number(o.retentionMs)],
+      dedup_window: ["interval", number(o.dedupWindowMs)],
+      backlog_max: ["bigint", number(o.backlogMax)],
+      priorities: ["int", number(o.priorities)],
+      aging: ["interval", number(o.agingMs)],
+    });
+  }
+
+  async dropQueue(queue: string): Promise<void> {
+    await this.value("drop_queue", { queue_name: ["text", queue] });
+  }
+
+  async createGroup(at: GroupPath, o: CreateGroupOptions): Promise<void> {
+    await this.value("create_group", {
+      ...path(at),
+      ordered: ["boolean", o.ordered?.toString()],
+      start: ["text", o.start instanceof Date ? o.start.toISOString() : o.start],
+      max_attempts: ["int", number(o.maxAttempts)],
+      backoff_min: ["interval", number(o.backoffMinMs)],
+      backoff_max: ["interval", number(o.backoffMaxMs)],
+      patience: ["interval", number(o.patienceMs)],
+    });
+  }
+
+  async dropGroup(at: GroupPath): Promise<void> {
+    await this.value("drop_group", path(at));
+  }
+
+  async listGroups(queue: string): Promise<Group[]> {
+    const rows = await this.call(groupColumns, "list_groups", { queue_name: ["text", queue] });
+    return rows.map((row) => ({
+      queue,
+      group: row.group_name as string,
+      ordered: row.ordered as boolean,
+      maxAttempts: Number(row.max_attempts),
+      backoffMinMs: Number(row.backoff_min_s) * 1000,
+      backoffMaxMs: Number(row.backoff_max_s) * 1000,
+      createdAt: time(row.created_at),
+    }));
+  }
+
+  async seek(at: GroupPath, position: string): Promise<void> {
+    await this.value("seek", { ...path(at), position: ["text", position] });
+  }
+
+  async pause(queue: string, group: string | undefined): Promise<void> {
+    await this.value("pause", { queue_name: ["text", queue], group_name: ["text", group] });
+  }
+
+  async resume(queue: string, group: string | undefined): Promise<void> {
+    await this.value("resume", { queue_name: ["text", queue], group_name: ["text", group] });
+  }
+
+  async purge(queue: string, group: string | undefined): Promise<number> {
+    return Number(await this.value("purge", { queue_name: ["text", queue], group_name: ["text", group] }));
+  }
+
+  async stats(queue: string | undefined): Promise<GroupStats[]> {
+    const rows = await this.call(statsColumns, "stats", { queue_name: ["text", queue] });
+    return rows.map((row) => ({
+      queue: row.queue_name as string,
+      group: row.group_name as string,
+      waiting: Number(row.waiting),
+      claimed: Number(row.claimed),
+      delayed: Number(row.delayed),
+      parked: Number(row.parked),
+      dead: Number(row.dead),
+      oldestAgeS: row.oldest_age_s === null ? null : Number(row.oldest_age_s),
+      lanes: Number(row.lanes),
+      segments: Number(row.segments),
+      bytes: Number(row.bytes),
+    }));
+  }
+
+  async maintain(): Promise<number> {
+    return Number(await this.value("maintain", {}));
+  }
+
+  async version(): Promise<string> {
+    return this.value("version", {});
+  }
+
+  async close(): Promise<void> {
+    await this.end();
+  }
+
+  /** Calls a function that returns one value, and returns that as a text. */
+  private async value(name: string, args: Arguments): Promise<string> {
+    const [row] = await this.call("result::text", name, args);
+    return row?.result as string;
+  }
+
+  /** Calls a function by its name and those of its arguments; columns are constants of this file. */
+  private async call(columns: string, name: string, args: Arguments): Promise<Row[]> {
+    const given = Object.entries(args).filter(([, [, value]]) => value !== undefined);
+    const passed = given.map(([argument, [type]], i) => `${argument} => ${casts[type](`$${i + 1}`)}`);
+    return this.run(
+      `select ${columns} from weir.${name}(${passed.join(", ")}) as result`,
+      given.map(([, [, value]]) => value ?? null),
+    );
+  }
+
+  private async run(text: string, params: readonly (string | null)[]): Promise<Row[]> {
+    try {
+      return await rowsOf(this.db, text, params);
+    } catch (error) {
+      throw fromDriver(error);
+    }
+  }
+}
+
+/** The arguments that name a group. */
+function path(at: GroupPath): Arguments {
+  return { queue_name: ["text", at.queue], group_name: ["text", at.group] };
+}
+
+/** A payload as JSON. What JSON has no form for is refused here, as SQL null is by the engine. */
+export function encode(payload: unknown): string {
+  const text = JSON.stringify(payload);
+  if (text === undefined) {
+    throw refuse(Code.nullPayload, `the payload is ${typeof payload}`, "Pass a JSON value; null is one.");
+  }
+  return text;
+}
+
+function json(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
+function number(value: number | undefined): string | undefined {
+  return value?.toString();
+}
+
+function list(ids: readonly Id[] | undefined): string | undefined {
+  return ids && JSON.stringify(ids.map(digits));
+}
+
+/** A value of each message as a JSON list, undefined when no message has one. */
+function each(batch: readonly Outgoing[], value: (m: Outgoing) => unknown): string | undefined {
+  return batch.some((m) => value(m) !== undefined)
+    ? JSON.stringify(batch.map((m) => value(m) ?? null))
+    : undefined;
+}
+
+function parse(text: unknown): unknown {
+  return text === null ? null : JSON.parse(text as string);
+}
+
+/** A time that was read as JSON. */
+function time(text: unknown): Date {
+  return new Date(parse(text) as string);
+}
+
+/** The messages of a weir.message_record, in which what they share is said once. */
+function takeApart(at: GroupPath, row: Row): ClaimedMessage[] {
+  const payloads = parse(row.payloads) as unknown[];
+  const ids = parse(row.ids) as string[] | null;
+  const attempts = parse(row.attempts) as number[] | null;
+  const keys = parse(row.keys) as (string | null)[] | null;
+  const headers = parse(row.headers) as (Headers | null)[] | null;
+  const times = parse(row.enqueued_times) as string[] | null;
+  const first = ids ? 0n : BigInt(row.first_id as string);
+  return payloads.map((payload, i) => ({
+    ...at,
+    id: ids?.[i] ?? String(first + BigInt(i)),
+    claimId: row.claim_id as string,
+    attempt: attempts?.[i] ?? Number(row.attempt),
+    key: keys?.[i] ?? null,
+    payload,
+    headers: headers?.[i] ?? null,
+    enqueuedAt: times?.[i] ? new Date(times[i]) : time(row.enqueued_at),
+  }));
+}

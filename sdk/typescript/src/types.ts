@@ -1,0 +1,238 @@
+/** What the parts of this package have in common: messages, options and the interface to a database or a server. */
+
+/**
+ * The id of a message or a claim as this package takes it. Ids are 64-bit integers. What is returned is always a string
+ * of digits: exact, and fit for JSON and for Map keys. Compare two with `BigInt(a) < BigInt(b)`.
+ */
+export type Id = string | bigint | number;
+
+/** The queues of an application and the type of their payloads: `{ emails: { to: string } }`. */
+export type QueueMap = Record<string, unknown>;
+
+/** The names of the queues of a map. */
+export type QueueName<Q> = Extract<keyof Q, string>;
+
+/** Headers are a JSON object beside the payload. */
+export type Headers = Record<string, unknown>;
+
+/** One message as it was delivered. */
+export interface Message<T = unknown> {
+  readonly queue: string;
+  readonly group: string;
+  /** Rises within the queue; the same at every delivery. */
+  readonly id: string;
+  /** What ack, nack, reject and extend take; null when the message was only looked at. */
+  readonly claimId: string | null;
+  /** 1 at the first delivery. */
+  readonly attempt: number;
+  readonly key: string | null;
+  readonly payload: T;
+  readonly headers: Headers | null;
+  readonly enqueuedAt: Date;
+}
+
+/** A message that is held under a claim. */
+export interface ClaimedMessage<T = unknown> extends Message<T> {
+  readonly claimId: string;
+}
+
+/** One message to send. */
+export interface Outgoing<T = unknown> {
+  payload: T;
+  /** Messages with one key stay in order in an ordered group. */
+  key?: string | undefined;
+  headers?: Headers | undefined;
+  /** A second message with this key within the queue's window is not sent; its id is that of the first. */
+  dedupKey?: string | undefined;
+}
+
+/** Options of a batch: for all of its messages. */
+export interface SendBatchOptions {
+  /** Deliver no earlier than this many milliseconds from now. */
+  delayMs?: number | undefined;
+  /** The level within the queue's priorities; see create_queue. */
+  priority?: number | undefined;
+}
+
+/** Options of one send. */
+export interface SendOptions extends SendBatchOptions, Omit<Outgoing, "payload"> {}
+
+/** Options of publish. */
+export type PublishOptions = Omit<SendOptions, "dedupKey" | "priority">;
+
+/** Where publish sent a message. */
+export interface Published {
+  queue: string;
+  id: string;
+}
+
+/** Options that name a group; `default` unless given. */
+export interface GroupOptions {
+  group?: string | undefined;
+}
+
+/** Options of pop and peek. */
+export interface TakeOptions extends GroupOptions {
+  /** At most this many messages. */
+  max?: number | undefined;
+}
+
+/** Options of receive. */
+export interface ReceiveOptions extends TakeOptions {
+  /** How long nobody else is delivered the messages; 30 seconds unless given. */
+  leaseMs?: number | undefined;
+  /** How long to wait for a first message; 0 unless given. */
+  waitMs?: number | undefined;
+  /** Ends the waiting: receive then returns no messages. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Messages of a claim, and what to do with them. */
+export interface AckOptions extends GroupOptions {
+  /** These messages of the claim; all of it unless given. */
+  ids?: readonly Id[] | undefined;
+}
+
+/** Options of reject. */
+export interface RejectOptions extends AckOptions {
+  /** Kept with the dead letter. */
+  reason?: string | undefined;
+}
+
+/** Options of nack. */
+export interface NackOptions extends RejectOptions {
+  /** Wait before the next delivery, 0 = at once; the group's backoff unless given. */
+  delayMs?: number | undefined;
+}
+
+/** Options of redrive and discard. */
+export interface DeadOptions extends GroupOptions {
+  /** These dead letters; all of the group unless given. */
+  ids?: readonly Id[] | undefined;
+}
+
+/** Options of deadLetters. */
+export interface DeadLettersOptions extends TakeOptions {
+  /** Only ids above this one: the last of the page before. */
+  after?: Id | undefined;
+}
+
+/** A message that used up its attempts or was rejected. */
+export interface DeadLetter<T = unknown> {
+  readonly id: string;
+  readonly key: string | null;
+  readonly payload: T;
+  readonly headers: Headers | null;
+  readonly enqueuedAt: Date;
+  readonly attempts: number;
+  readonly diedAt: Date;
+  readonly reason: string | null;
+}
+
+/** Settings of a queue, as weir.create_queue knows them; what is left out has the engine's default. */
+export interface QueueOptions {
+  lanes?: number | undefined;
+  messageBytesMax?: number | undefined;
+  segmentBytes?: number | undefined;
+  claimsBytes?: number | undefined;
+  ttlMs?: number | undefined;
+  retentionMs?: number | undefined;
+  dedupWindowMs?: number | undefined;
+  backlogMax?: number | undefined;
+  priorities?: number | undefined;
+  agingMs?: number | undefined;
+}
+
+/** Settings of a group, as weir.create_group knows them; what is left out has the engine's default. */
+export interface CreateGroupOptions {
+  ordered?: boolean | undefined;
+  /** 'start', 'end' or a time. */
+  start?: "start" | "end" | (string & {}) | Date | undefined;
+  maxAttempts?: number | undefined;
+  backoffMinMs?: number | undefined;
+  backoffMaxMs?: number | undefined;
+  patienceMs?: number | undefined;
+}
+
+/** A group of a queue. */
+export interface Group {
+  readonly queue: string;
+  readonly group: string;
+  readonly ordered: boolean;
+  readonly maxAttempts: number;
+  readonly backoffMinMs: number;
+  readonly backoffMaxMs: number;
+  readonly createdAt: Date;
+}
+
+/** How a group stands. */
+export interface GroupStats {
+  readonly queue: string;
+  readonly group: string;
+  readonly waiting: number;
+  readonly claimed: number;
+  readonly delayed: number;
+  readonly parked: number;
+  readonly dead: number;
+  /** Seconds; null when nothing waits. */
+  readonly oldestAgeS: number | null;
+  readonly lanes: number;
+  readonly segments: number;
+  readonly bytes: number;
+}
+
+/** What finishes or returns messages of one claim. */
+export interface Settlement {
+  claimId: Id;
+  ids?: readonly Id[] | undefined;
+  delayMs?: number | undefined;
+  reason?: string | undefined;
+}
+
+/** The ways to settle. */
+export type SettleKind = "ack" | "nack" | "reject" | "release";
+
+/** A queue and one of its groups. */
+export interface GroupPath {
+  readonly queue: string;
+  readonly group: string;
+}
+
+/** How a client reaches the engine. One call is one transaction, unless it runs in a caller's. */
+export interface Transport {
+  send(queue: string, message: Outgoing, options: SendBatchOptions): Promise<string>;
+  sendBatch(queue: string, messages: readonly Outgoing[], options: SendBatchOptions): Promise<string[]>;
+  publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]>;
+  /** Claims what is there; a transport that can waits for a first message on its own. */
+  receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]>;
+  /** Settles messages of several claims, all or none, and returns how many of each it settled. */
+  settle(kind: SettleKind, at: GroupPath, items: readonly Settlement[]): Promise<number[]>;
+  extend(at: GroupPath, claimId: Id, leaseMs: number): Promise<Date>;
+  pop(at: GroupPath, max: number | undefined): Promise<Message[]>;
+  peek(at: GroupPath, max: number | undefined): Promise<Message[]>;
+  deadLetters(at: GroupPath, options: DeadLettersOptions): Promise<DeadLetter[]>;
+  redrive(at: GroupPath, ids: readonly Id[] | undefined): Promise<number>;
+  discard(at: GroupPath, ids: readonly Id[] | undefined): Promise<number>;
+  createQueue(queue: string, options: QueueOptions): Promise<void>;
+  dropQueue(queue: string): Promise<void>;
+  createGroup(at: GroupPath, options: CreateGroupOptions): Promise<void>;
+  dropGroup(at: GroupPath): Promise<void>;
+  listGroups(queue: string): Promise<Group[]>;
+  seek(at: GroupPath, position: string): Promise<void>;
+  pause(queue: string, group: string | undefined): Promise<void>;
+  resume(queue: string, group: string | undefined): Promise<void>;
+  purge(queue: string, group: string | undefined): Promise<number>;
+  stats(queue: string | undefined): Promise<GroupStats[]>;
+  maintain(): Promise<number>;
+  version(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The digits of an id; a number that JavaScript cannot hold exactly is refused with a TypeError. */
+export function digits(id: Id): string {
+  const text = String(id);
+  if (typeof id === "number" ? !Number.isSafeInteger(id) : !/^-?\d{1,19}$/.test(text)) {
+    throw new TypeError(`${text} is not an id: pass the string that this package returned, or a bigint`);
+  }
+  return text;
+}

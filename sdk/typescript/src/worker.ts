@@ -1,0 +1,519 @@
+import { Claim, Held } from "./claims.js";
+import { Client } from "./client.js";
+import type { PoolLike, Queryable } from "./database.js";
+import { isPool, poolBeside } from "./database.js";
+import { ClaimLost, HandlerTimeout, Reject, RetryAfter, WeirError, WorkerStopped } from "./errors.js";
+import { Waiter } from "./listener.js";
+import { backoff, pause } from "./retry.js";
+import { Settler } from "./settler.js";
+import type { ClaimedMessage, GroupPath, QueueMap } from "./types.js";
+
+/** What a handler gets beside the message. */
+export interface HandlerContext<Q extends object = QueueMap> {
+  /** Aborted when the handler should end: its time is over, its claim was lost or the worker stops at once. */
+  readonly signal: AbortSignal;
+  /** The client that the worker was made of. */
+  readonly client: Client<Q>;
+  /**
+   * Runs fn in a transaction that acks the message first: what fn writes through `db` and sends through `tx`, and the
+   * ack, happen together or not at all. See exactlyOnce.
+   */
+  finish<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R>;
+}
+
+/** Works on one message. When it returns, the message is done; when it throws, the message is delivered again. */
+export type Handler<T = unknown, Q extends object = QueueMap> = (
+  message: ClaimedMessage<T>,
+  context: HandlerContext<Q>,
+) => unknown;
+
+/** Wraps handlers; next runs what is inside. */
+export type Middleware<T = unknown, Q extends object = QueueMap> = (
+  message: ClaimedMessage<T>,
+  context: HandlerContext<Q>,
+  next: () => Promise<void>,
+) => Promise<void>;
+
+/** Options of a worker. */
+export interface WorkerOptions<T = unknown, Q extends object = QueueMap> {
+  /** `default` unless given. */
+  group?: string | undefined;
+  /** Handlers that run at once; 10 unless given. */
+  concurrency?: number | undefined;
+  /** Messages held at most, those that run included; twice the concurrency unless given. */
+  prefetch?: number | undefined;
+  /** How long a claim lasts, 30,000 unless given; it is renewed each third of it while its messages are held. */
+  leaseMs?: number | undefined;
+  /** How long a handler may take; past it the handler is told to end and the message nacked. No limit unless given. */
+  timeoutMs?: number | undefined;
+  /** How long a handler that was told to end may go on before the worker gives it up; 5,000 unless given. */
+  graceMs?: number | undefined;
+  /** How long a soft stop waits before it becomes a hard one; 30,000 unless given. */
+  stopTimeoutMs?: number | undefined;
+  /** Call weir.maintain() about once a second; true unless given. Over HTTP the server does. */
+  maintain?: boolean | undefined;
+  /** Wraps the handler, the first outermost. */
+  middleware?: readonly Middleware<T, Q>[] | undefined;
+  /** Told of handlers that failed, with the message, and of calls that failed. Writes to console.error unless given. */
+  onError?: ((error: unknown, message?: ClaimedMessage<T>) => void) | undefined;
+}
+
+/** How a worker is. */
+export interface WorkerHealth {
+  state: "idle" | "running" | "stopping" | "stopped";
+  /** It runs, and the last time it asked for messages it got an answer. */
+  healthy: boolean;
+  /** When it last got an answer. */
+  receivedAt: Date | undefined;
+  /** Messages that it holds, those included that run. */
+  held: number;
+  running: number;
+  /** Whether a send wakes it. */
+  listening: boolean;
+  /** Handlers that did not end when they were told to, and were given up. */
+  abandoned: number;
+  /** Messages whose claim was lost. */
+  lost: number;
+  lastError: unknown;
+}
+
+/** Between two calls of maintain that found nothing to do. */
+const maintainMs = 1_000;
+/** After an error that does not pass by itself. */
+const stuckMs = 10_000;
+/** How long a server waits for a message before it answers. */
+const longPollMs = 20_000;
+/** Connections of the worker's own: for receiving, settling, renewing and maintaining. */
+const ownConnections = 4;
+
+/** The outcome of a handler. */
+type Outcome = { error?: unknown; finished?: boolean };
+
+/** Claims messages of one queue and group, and runs a handler for each, until it is stopped. */
+export class Worker<T = unknown, Q extends object = QueueMap> {
+  private readonly at: GroupPath;
+  private readonly limits: { concurrency: number; prefetch: number; leaseMs: number; graceMs: number };
+  private readonly claims = new Map<string, Claim<T>>();
+  /** Lines of messages of which one runs at a time. */
+  private readonly ready: Held<T>[][] = [];
+  private readonly stopping = new AbortController();
+  private readonly ended: Promise<void>;
+  private state: WorkerHealth["state"] = "idle";
+  private held = 0;
+  private running = 0;
+  private hard = false;
+  private ordered = false;
+  private wakeRoom = () => {};
+  private markEnded = () => {};
+  private stats = {
+    abandoned: 0,
+    lost: 0,
+    lastError: undefined as unknown,
+    receivedAt: undefined as Date | undefined,
+  };
+  private failedReceives = 0;
+  private waiter: Waiter | undefined;
+
+  constructor(
+    private readonly client: Client<Q>,
+    queue: string,
+    private readonly handler: Handler<T, Q>,
+    private readonly options: WorkerOptions<T, Q> = {},
+  ) {
+    const { group = "default", concurrency = 10, prefetch = 2 * concurrency } = options;
+    const { leaseMs = 30_000, graceMs = 5_000 } = options;
+    for (const [name, value] of Object.entries({ concurrency, prefetch, leaseMs })) {
+      if (!Number.isInteger(value) || value < 1)
+        throw new RangeError(`${name} is ${value}, at least 1 is needed`);
+    }
+    this.at = { queue, group };
+    this.limits = { concurrency, prefetch: Math.max(prefetch, concurrency), leaseMs, graceMs };
+    this.ended = new Promise((resolve) => {
+      this.markEnded = resolve;
+    });
+  }
+
+  /** How the worker is. */
+  health(): WorkerHealth {
+    return {
+      state: this.state,
+      healthy: this.state === "running" && this.stats.receivedAt !== undefined && this.failedReceives === 0,
+      held: this.held,
+      running: this.running,
+      listening: this.waiter?.listening ?? false,
+      ...this.stats,
+    };
+  }
+
+  /** Works until stop. Fails only when the queue cannot be consumed from at the start, such as for want of a right. */
+  async run(): Promise<void> {
+    if (this.state !== "idle") throw new Error(`the worker is ${this.state}; make another to work again`);
+    this.state = "running";
+    const { db } = this.client;
+    const pool = db && isPool(db) ? poolBeside(db, ownConnections) : undefined;
+    const own = pool ? new Client<Q>(pool) : this.client;
+    try {
+      await this.work(own, pool);
+    } finally {
+      this.state = "stopped";
+      await pool?.end();
+      this.markEnded();
+    }
+  }
+
+  /**
+   * Stops the worker; returns when all it held is settled. Softly unless told otherwise: handlers that run may end, for
+   * stopTimeoutMs at most; what has not begun is given back. A hard stop tells the handlers to end.
+   */
+  async stop(how: { hard?: boolean } = {}): Promise<void> {
+    if (this.state === "idle" || this.state === "stopped") {
+      this.state = "stopped";
+      return;
+    }
+    this.state = "stopping";
+    this.stopping.abort();
+    this.waiter?.stop();
+    this.wakeRoom();
+    if (how.hard) this.stopHard();
+    await this.ended;
+  }
+
+  private stopHard(): void {
+    this.hard = true;
+    const reason = new WorkerStopped("the worker was stopped");
+    for (const claim of this.claims.values()) for (const held of claim.held) held.controller?.abort(reason);
+  }
+
+  private get stopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  private async work(own: Client<Q>, pool: PoolLike | undefined): Promise<void> {
+    const settler = new Settler<T>(
+      own as unknown as Client,
+      this.at,
+      () => this.forgetSettled(),
+      (error) => this.report(error),
+    );
+    const groups = await this.insist(() => own.listGroups(this.at.queue));
+    this.ordered = groups?.find(({ group }) => group === this.at.group)?.ordered ?? false;
+    this.waiter = new Waiter(this.at.queue, pool);
+    const renewing = setInterval(() => this.renew(own), this.limits.leaseMs / 6);
+    const maintaining = this.options.maintain === false || !own.db ? undefined : this.maintain(own);
+    try {
+      await this.receive(own, settler);
+      await this.windUp(settler);
+    } finally {
+      this.stopping.abort();
+      clearInterval(renewing);
+      await Promise.all([maintaining, this.waiter.close()]);
+    }
+  }
+
+  /** Makes a call until it succeeds or the worker stops; an error that does not pass by itself is thrown. */
+  private async insist<R>(call: () => Promise<R>): Promise<R | undefined> {
+    for (let failed = 1; !this.stopped; failed++) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!(error instanceof WeirError) || !error.retryable) throw error;
+        this.report(error);
+        await pause(backoff(failed), this.stopping.signal);
+      }
+    }
+    return undefined;
+  }
+
+  /** Claims messages while there is room for them. */
+  private async receive(own: Client<Q>, settler: Settler<T>): Promise<void> {
+    let first = true;
+    while (!this.stopped) {
+      const max = this.room();
+      if (max === 0) {
+        await new Promise<void>((resolve) => {
+          this.wakeRoom = resolve;
+        });
+        continue;
+      }
+      const got = await this.receiveOnce(own, max, first);
+      first &&= got === undefined;
+      if (got === undefined) continue;
+      if (got.messages.length > 0) {
+        this.waiter?.found();
+        this.accept(got.messages, got.until, settler);
+      } else if (own.db) await this.waiter?.wait();
+    }
+  }
+
+  /** Claims messages; undefined after an error. */
+  private async receiveOnce(own: Client<Q>, max: number, first: boolean) {
+    const { leaseMs } = this.limits;
+    const waitMs = own.db ? 0 : longPollMs;
+    const { signal } = this.stopping;
+    const before = performance.now();
+    try {
+      const messages = await own.receive(this.at.queue as never, {
+        ...this.at,
+        max,
+        leaseMs,
+        waitMs,
+        signal,
+      });
+      this.failedReceives = 0;
+      this.stats.receivedAt = new Date();
+      // A server that waited claimed at an unknown time, and its answer was under way for a while.
+      const until = own.db ? before + leaseMs : performance.now() + 0.9 * leaseMs;
+      return { messages: messages as unknown as ClaimedMessage<T>[], until };
+    } catch (error) {
+      const passes = error instanceof WeirError && error.retryable;
+      if (first && !passes) throw error;
+      this.report(error);
+      await pause(passes ? backoff(++this.failedReceives) : stuckMs, signal);
+      return undefined;
+    }
+  }
+
+  /** How many messages to ask for: as many as fit, once that is worth a call or a handler is without work. */
+  private room(): number {
+    const free = this.limits.prefetch - this.held;
+    const idle = this.running < this.limits.concurrency && this.ready.length === 0;
+    return idle || free >= this.limits.prefetch / 2 ? free : 0;
+  }
+
+  /** Takes messages in and runs what can run. */
+  private accept(messages: ClaimedMessage<T>[], until: number, settler: Settler<T>): void {
+    const lines = new Map<string, Held<T>[]>();
+    for (const message of messages) {
+      const held = new Held<T>(message, this.claimOf(message, until));
+      held.claim.held.add(held);
+      this.held++;
+      const name = this.ordered
+        ? `${message.claimId} ${message.key === null ? "" : `=${message.key}`}`
+        : message.id;
+      const line = lines.get(name);
+      if (line) line.push(held);
+      else lines.set(name, [held]);
+    }
+    this.ready.push(...lines.values());
+    this.pump(settler);
+  }
+
+  private claimOf(message: ClaimedMessage<T>, until: number): Claim<T> {
+    const known = this.claims.get(message.claimId);
+    if (known) return known;
+    const claim = new Claim<T>(message.claimId, (lost, reason) => this.drop(lost, reason));
+    claim.holdUntil(until);
+    this.claims.set(claim.id, claim);
+    return claim;
+  }
+
+  /** Forgets a lost claim; handlers that run are still counted as running. */
+  private drop(claim: Claim<T>, reason: ClaimLost): void {
+    this.stats.lost += claim.held.size;
+    claim.settle(claim.held);
+    this.report(reason);
+    this.forgetSettled();
+  }
+
+  /** Counts anew what is held, and asks for more. */
+  private forgetSettled(): void {
+    let held = 0;
+    for (const claim of this.claims.values()) {
+      if (claim.held.size === 0) this.claims.delete(claim.id);
+      held += claim.held.size;
+    }
+    this.held = held;
+    if (this.room() > 0) this.wakeRoom();
+  }
+
+  /** Starts handlers while there are lines and free places. */
+  private pump(settler: Settler<T>): void {
+    while (this.running < this.limits.concurrency && !this.stopped) {
+      const line = this.ready.shift();
+      if (!line) break;
+      this.running++;
+      void this.runLine(line, settler).finally(() => {
+        this.running--;
+        this.pump(settler);
+        if (this.room() > 0) this.wakeRoom();
+      });
+    }
+  }
+
+  /** Runs the messages of a line one after the other; what is behind one that failed goes back with it. */
+  private async runLine(line: Held<T>[], settler: Settler<T>): Promise<void> {
+    for (const [i, held] of line.entries()) {
+      if (held.settled) continue;
+      if (this.stopped && i > 0) {
+        settler.release(line.slice(i));
+        return;
+      }
+      const { error, finished } = await this.runOne(held);
+      if (held.settled || held.claim.lost) continue;
+      if (finished) this.settledApart(held);
+      else if (error === undefined) settler.ack(held);
+      else if (error instanceof Reject) settler.giveBack("reject", held, error.message);
+      else {
+        settler.giveBack("nack", held, reasonOf(error), delayOf(error), line.slice(i + 1));
+        return;
+      }
+    }
+  }
+
+  /** The transaction of the handler has acked the message. */
+  private settledApart(held: Held<T>): void {
+    held.claim.broken = true;
+    held.claim.settle([held]);
+    this.forgetSettled();
+  }
+
+  /** Runs the handler for one message, and tells it to end when its time is over. */
+  private async runOne(held: Held<T>): Promise<Outcome> {
+    const controller = new AbortController();
+    held.controller = controller;
+    const { timeoutMs } = this.options;
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(
+            () => controller.abort(new HandlerTimeout(`not done within ${timeoutMs} ms`)),
+            timeoutMs,
+          );
+    const outcome: Outcome = {};
+    const handling = this.handle(held, controller.signal, outcome).catch((error) => {
+      outcome.error = error ?? new Error("the handler threw nothing");
+    });
+    const ended = await settledBy(handling, controller.signal, this.limits.graceMs);
+    clearTimeout(timer);
+    held.controller = undefined;
+    if (!ended) this.stats.abandoned++;
+    const result: Outcome = ended ? outcome : { error: controller.signal.reason };
+    if (result.error !== undefined) this.report(result.error, held.message);
+    return result;
+  }
+
+  /** Calls the handler through the middleware. */
+  private async handle(held: Held<T>, signal: AbortSignal, outcome: Outcome): Promise<void> {
+    const { message } = held;
+    const context: HandlerContext<Q> = {
+      signal,
+      client: this.client,
+      finish: async (fn) => {
+        const result = await this.client.transaction(async (tx, db) => {
+          const options = { group: this.at.group, ids: [message.id] };
+          const n = await tx.ack(message.queue, message.claimId, options);
+          if (db && n === 0 && this.client.db)
+            throw new ClaimLost(`message ${message.id} was finished before`);
+          return fn(tx, db);
+        });
+        outcome.finished = true;
+        return result;
+      },
+    };
+    const wraps = this.options.middleware ?? [];
+    const at = async (i: number): Promise<void> => {
+      const wrap = wraps[i];
+      if (wrap) await wrap(message, context, () => at(i + 1));
+      else await this.handler(message, context);
+    };
+    await at(0);
+  }
+
+  /** Gives every claim of which a third has passed another lease. */
+  private renew(own: Client<Q>): void {
+    const late = performance.now() + (this.limits.leaseMs * 2) / 3;
+    for (const claim of this.claims.values()) if (claim.deadline < late) void this.renewOne(own, claim);
+  }
+
+  private async renewOne(own: Client<Q>, claim: Claim<T>): Promise<void> {
+    const { leaseMs } = this.limits;
+    const before = performance.now();
+    try {
+      await own.extend(this.at.queue, claim.id, leaseMs, this.at);
+      if (claim.held.size > 0) claim.holdUntil(before + leaseMs);
+    } catch (error) {
+      if (error instanceof WeirError && !error.retryable) claim.lose(error.message);
+      else this.report(error); // and again at the next third, or the lease ends
+    }
+  }
+
+  /** Gives space back, about once a second, and at once while there is something to do. */
+  private async maintain(own: Client<Q>): Promise<void> {
+    const { signal } = this.stopping;
+    for (let failed = 0; !this.stopped;) {
+      try {
+        const steps = await own.maintain();
+        failed = 0;
+        if (steps > 0) continue;
+      } catch (error) {
+        this.report(error);
+        failed++;
+      }
+      await pause(failed > 0 ? stuckMs : maintainMs * (0.5 + Math.random()), signal);
+    }
+  }
+
+  /** Ends what is held: gives back what has not begun, lets handlers end, and tells the engine. */
+  private async windUp(settler: Settler<T>): Promise<void> {
+    settler.release(this.ready.splice(0).flat());
+    const patience = setTimeout(() => this.stopHard(), this.options.stopTimeoutMs ?? 30_000);
+    if (this.hard) this.stopHard();
+    while (this.running > 0 || this.held > 0) {
+      await settler.drained();
+      if (this.running === 0 && this.held === 0) break;
+      await new Promise<void>((resolve) => {
+        this.wakeRoom = resolve;
+      });
+    }
+    clearTimeout(patience);
+  }
+
+  private report(error: unknown, message?: ClaimedMessage<T>): void {
+    this.stats.lastError = error;
+    const log = () => console.error(`weir worker of ${this.at.queue}:`, error);
+    try {
+      (this.options.onError ?? log)(error, message);
+    } catch (failure) {
+      console.error("weir worker: onError failed:", failure);
+    }
+  }
+}
+
+/**
+ * Makes a handler whose effects in the database happen exactly once: what it writes through `db` and sends through
+ * `tx`, and the ack of its message, are one transaction. Over HTTP `tx` can send, and there is no `db`.
+ */
+export function exactlyOnce<T, Q extends object = QueueMap>(
+  handler: (
+    message: ClaimedMessage<T>,
+    context: HandlerContext<Q> & { tx: Client<Q>; db: Queryable },
+  ) => Promise<unknown>,
+): Handler<T, Q> {
+  return (message, context) => context.finish((tx, db) => handler(message, { ...context, tx, db }));
+}
+
+/** Why a message goes back, in words for the dead letter. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** When a message comes again; undefined leaves it to the group's backoff. */
+function delayOf(error: unknown): number | undefined {
+  if (error instanceof RetryAfter) return error.delayMs;
+  return error instanceof WorkerStopped ? 0 : undefined;
+}
+
+/** Waits for a handler; false when it was told to end and has not within the grace. */
+async function settledBy(handling: Promise<void>, signal: AbortSignal, graceMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const givenUp = new Promise<boolean>((resolve) => {
+    signal.addEventListener("abort", () => {
+      timer = setTimeout(() => resolve(false), graceMs);
+    });
+  });
+  try {
+    return await Promise.race([handling.then(() => true), givenUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,74 @@
+/** What the tests share: the server that with-weir started, and queues of their own. */
+
+import type { TestContext } from "node:test";
+import pg from "pg";
+import { type Client, connect } from "../src/index.js";
+
+function given(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests with npm test`);
+  return value;
+}
+
+export const dsn = given("WEIR_TEST_DSN");
+export const url = given("WEIR_TEST_URL");
+
+/** The ways to the engine. */
+export const targets = { sql: dsn, http: url };
+
+/** A client that is closed after the test. */
+export async function clientOf(t: TestContext, target: string): Promise<Client> {
+  const client = await connect(target);
+  t.after(() => client.close());
+  return client;
+}
+
+/** A pool that is closed after the test. */
+export function poolOf(t: TestContext, config: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString: dsn, ...config });
+  pool.on("error", () => {});
+  t.after(() => pool.end());
+  return pool;
+}
+
+let queues = 0;
+
+/** The name of a queue that nothing else uses; it is dropped after the test. */
+export function queueName(t: TestContext): string {
+  const name = `ts-${process.pid.toString(36)}-${(queues++).toString(36)}`;
+  t.after(async () => {
+    const client = await connect(dsn);
+    await client.dropQueue(name).catch(() => {});
+    await client.close();
+  });
+  return name;
+}
+
+/** A new queue of one lane. */
+export async function newQueue(t: TestContext, client: Client, lanes = 1): Promise<string> {
+  const name = queueName(t);
+  await client.createQueue(name, { lanes });
+  return name;
+}
+
+/** Waits until something is so; fails after a time that no machine needs. */
+export async function until(
+  what: string,
+  test: () => unknown | Promise<unknown>,
+  limitMs = 30_000,
+): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await test())) {
+    if (performance.now() > end) throw new Error(`waited ${limitMs} ms in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** A promise and what fulfils it. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import test, { after } from "node:test";
+import { exactlyOnce, RetryAfter } from "../src/index.js";
+import { memory, TestWeir } from "../src/testing.js";
+import { newQueue, poolOf } from "./setup.js";
+
+type Queues = { orders: { id: number }; mails: { to: number }; letters: { to: number } };
+
+// One for all tests here: a database within the process takes seconds to start.
+const weir = await memory<Queues>();
+after(() => weir.close());
+
+test("in memory: a handler runs until its queue is empty, and what it sent is there to look at", async () => {
+  await weir.createQueue("orders", { lanes: 1 });
+  await weir.createQueue("mails", { lanes: 1 });
+  await weir.lite.exec("create table packed (id int)");
+  await weir.sendBatch("orders", [{ payload: { id: 1 } }, { payload: { id: 2 } }]);
+  assert.deepEqual(await weir.sent("orders"), [{ id: 1 }, { id: 2 }]);
+  const pack = exactlyOnce<Queues["orders"], Queues>(async ({ payload }, { tx, db }) => {
+    if (payload.id === 2) throw new RetryAfter(3_600_000);
+    await db.query("insert into packed values ($1)", [payload.id]);
+    await tx.send("mails", { to: payload.id });
+  });
+  const worked = await weir.work("orders", pack);
+  assert.deepEqual(
+    worked.done.map((m) => m.payload.id),
+    [1],
+  );
+  assert.deepEqual(
+    worked.failed.map((f) => [f.message.payload.id, f.error instanceof RetryAfter]),
+    [[2, true]],
+  );
+  assert.deepEqual(await weir.sent("mails"), [{ to: 1 }]);
+  const { rows } = (await weir.lite.query("select id from packed", [])) as { rows: unknown[] };
+  assert.deepEqual(rows, [{ id: 1 }]);
+});
+
+test("in memory: time can be moved", async () => {
+  await weir.createQueue("letters", { lanes: 1 });
+  await weir.send("letters", { to: 7 }, { delayMs: 86_400_000 });
+  assert.deepEqual(await weir.receive("letters"), []);
+  await weir.advance(86_400_000);
+  const [got] = await weir.receive("letters");
+  assert.deepEqual(got?.payload, { to: 7 });
+  await weir.advance(30_001);
+  assert.equal((await weir.receive("letters"))[0]?.attempt, 2, "its lease has ended");
+});
+
+test("on a server: the same assertions", async (t) => {
+  const server = new TestWeir(poolOf(t));
+  const queue = await newQueue(t, server);
+  await server.send(queue, "a");
+  const worked = await server.work(queue, () => {});
+  assert.deepEqual(
+    worked.done.map((m) => m.payload),
+    ["a"],
+  );
+  await assert.rejects(
+    server.work("no-such-queue", () => {}),
+    { code: "WR001" },
+  );
+});
