@@ -44,6 +44,8 @@ export const Code = {
   queueFull: "WR020",
   /** An install must change tables of the engine, and others kept using them for the whole time it waited; nothing was changed. */
   upgradeBlocked: "WR021",
+  /** An uninstall found objects of others, such as views, that need the engine; nothing was removed. */
+  othersDepend: "WR022",
   /** The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed. */
   alreadyFinished: "WR040",
 } as const;
@@ -78,5 +80,6 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR019", { name: "restored_from_dump", status: 503, retryable: true }],
   ["WR020", { name: "queue_full", status: 429, retryable: true }],
   ["WR021", { name: "upgrade_blocked", status: 503, retryable: true }],
+  ["WR022", { name: "others_depend", status: 409, retryable: false }],
   ["WR040", { name: "already_finished", status: 409, retryable: false }],
 ]);
