@@ -118,6 +118,16 @@ def test_connections_that_the_server_closed_are_replaced(dsn: str, queue: str) -
         assert [m.payload for m in client.pop(queue, max=10)] == [1, 2]
 
 
+def test_a_connection_that_broke_while_it_was_idle_is_not_used(dsn: str, queue: str) -> None:
+    with weir.connect(dsn) as client:
+        client.send(queue, 1)
+        transport: Any = client.transport
+        with transport.connection() as conn, socket.socket(fileno=os.dup(conn.fileno())) as behind:
+            behind.shutdown(socket.SHUT_RDWR)  # as a failover does that says nothing
+        client.send(queue, 2)
+        assert [m.payload for m in client.pop(queue, max=10)] == [1, 2]
+
+
 async def test_connections_of_an_async_client_are_replaced(dsn: str, queue: str) -> None:
     name = f"py-{queue}"
     async with weir.connect_async(f"{dsn}&application_name={name}") as client:

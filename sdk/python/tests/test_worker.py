@@ -21,6 +21,7 @@ import pytest
 
 import weir
 from weir.errors import Cancelled
+from weir.generated.wait import Waiter
 
 PATIENCE = 30.0
 
@@ -341,21 +342,16 @@ def test_exactly_once_commits_rows_ack_and_messages_together(client: weir.Client
     client.drop_queue(onward)
 
 
-def test_a_message_reaches_an_idle_worker_by_notification(client: weir.Client, queue: str) -> None:
-    seen: list[Any] = []
-    with weir.Worker(client, queue, lambda message: seen.append(message.payload)):
-        for n in range(5):
-            until(lambda: heard(client, queue), "the worker listens")
-            client.send(queue, n)
-            until(lambda n=n: len(seen) == n + 1)
-
-
-def heard(client: weir.Client, queue: str) -> bool:
-    """Whether somebody listens for the queue."""
-    transport: Any = client.transport
-    with transport.connection() as conn:
-        query = "select count(*) from pg_stat_activity where query ilike '%%listen%%' or query like '%%mark_waiting%%'"
-        return bool(conn.execute(query).fetchone()[0])
+def test_who_waits_is_told_of_the_next_send(client: weir.Client, queue: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiter = Waiter(client, queue)
+    waiter.wait(0.001)  # a breath
+    monkeypatch.setattr("weir.generated.wait.STEP_MIN", PATIENCE)
+    waiter.wait(PATIENCE)  # marks the queue
+    client.send(queue, 1)
+    before = time.monotonic()
+    waiter.wait(PATIENCE)
+    waiter.close()
+    assert time.monotonic() - before < PATIENCE / 2
 
 
 PROGRAM = """
