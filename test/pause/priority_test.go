@@ -1,7 +1,7 @@
 package pause_test
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -23,7 +23,7 @@ func eachUrgent(t *testing.T, test func(b bench)) {
 // urgent sends one message of a priority, which is its payload too.
 func (b bench) urgent(priority int) {
 	b.Helper()
-	b.exec("select weir.send($1, $2::text::jsonb, priority => $3)", queue, fmt.Sprint(priority), priority)
+	b.exec("select weir.send($1, $2::text::jsonb, priority => $3)", queue, strconv.Itoa(priority), priority)
 }
 
 // order receives and acknowledges one after the other and checks the payloads.
@@ -92,7 +92,7 @@ func TestAnOrderedGroupOfAQueueWithPrioritiesKeepsItsKeys(t *testing.T) {
 	eachUrgent(t, func(b bench) {
 		b.exec("select weir.create_group($1, 'ordered', ordered => true)", queue)
 		for n := range 3 {
-			b.exec("select weir.send($1, $2::text::jsonb, key => 'a')", queue, fmt.Sprint(n))
+			b.exec("select weir.send($1, $2::text::jsonb, key => 'a')", queue, strconv.Itoa(n))
 		}
 		got := b.receive("ordered", 2)
 		if _, err := surface.Nack(b.Context(), b.db.Pool(b), queue, got[0].ClaimID, []int64{got[0].ID}, nil); err != nil {

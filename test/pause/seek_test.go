@@ -1,8 +1,8 @@
 package pause_test
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -85,7 +85,7 @@ func TestSeekToAMessageDeliversItAndWhatFollowsInItsLane(t *testing.T) {
 	each(t, "1", func(b bench) {
 		first, second := b.send(5), b.send(5)
 		b.finish(10)
-		b.seek(fmt.Sprint(first[3]))
+		b.seek(strconv.FormatInt(first[3], 10))
 		b.wantIDs("default", append(first[3:], second...)...)
 		b.fails("WR018", "select weir.seek($1, 'default', '4711')", queue)
 		b.fails("WR006", "select weir.seek($1, 'default', 'soon')", queue)
@@ -140,7 +140,7 @@ func TestSeekOfAnOrderedGroupKeepsEachKeyInOrder(t *testing.T) {
 		if ids := surface.IDs(b.receive("ordered", 10)); !slices.Equal(ids, want) {
 			b.Errorf("delivered %v, want %v", ids, want)
 		}
-		b.exec("select weir.seek($1, 'ordered', $2)", queue, fmt.Sprint(want[4]))
+		b.exec("select weir.seek($1, 'ordered', $2)", queue, strconv.FormatInt(want[4], 10))
 		if ids := surface.IDs(b.receive("ordered", 10)); !slices.Equal(ids, want[4:]) {
 			b.Errorf("delivered %v, want %v", ids, want[4:])
 		}

@@ -71,18 +71,18 @@ func TestUninstallRefusesWhileOthersNeedTheEngine(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		db := pgtest.New(t, pgtest.Options{Major: major, Bare: true})
 		furnish(t, db, db.Role(t))
-		for what, make := range map[string]string{
+		for what, create := range map[string]string{
 			"public.a_view":    "create view public.a_view as select * from weir.stats()",
 			"public.a_table":   "create table public.a_table (m weir.message)",
 			"public.a_default": "create table public.a_default (v text default weir.version())",
 		} {
-			db.Exec(t, make)
+			db.Exec(t, create)
 			err := migrate.UninstallDSN(t.Context(), db.DSN)
 			named := err != nil && strings.Contains(err.Error(), strings.TrimPrefix(what, "public."))
 			if engine.Code(err) != engine.CodeOthersDepend || !named {
 				t.Errorf("uninstall with %s: %v", what, err)
 			}
-			db.Exec(t, "drop "+strings.Fields(make)[1]+" "+what)
+			db.Exec(t, "drop "+strings.Fields(create)[1]+" "+what)
 		}
 		if n := pgtest.QueryVal[int](t, db, "select count(*) from weir.list_queues()"); n != 2 {
 			t.Errorf("%d queues are left of 2", n)
