@@ -31,7 +31,7 @@ func furnish(t *testing.T, db *pgtest.DB, role string) {
 	db.Exec(t, "grant execute on function weir.create_queue to "+role)
 }
 
-func TestUninstallLeavesNothing(t *testing.T) {
+func TestUninstallLeavesNothing(t *testing.T) { //nolint:tparallel // one after the other: rows are counted
 	t.Parallel()
 	psql, err := exec.LookPath("psql")
 	if err != nil {
