@@ -173,7 +173,7 @@ PYTHON ?= python3
 VENV := build/python
 
 .PHONY: sdk-python
-sdk-python: build pgbouncer $(VENV)/ready ## the Python SDK: format, lint, types, tests, over SQL and HTTP
+sdk-python: build packages $(VENV)/ready ## the Python SDK: format, lint, types, tests, over SQL and HTTP
 	$(VENV)/bin/python sdk/python/unasync.py --check
 	$(VENV)/bin/ruff format --check sdk/python
 	$(VENV)/bin/ruff check sdk/python
@@ -190,7 +190,7 @@ $(VENV)/ready: sdk/python/requirements.txt sdk/python/pyproject.toml
 NPM := npm --prefix sdk/typescript --no-audit --no-fund --loglevel=error
 
 .PHONY: sdk-typescript
-sdk-typescript: build pgbouncer sdk/typescript/node_modules/.package-lock.json ## the TypeScript SDK
+sdk-typescript: build packages sdk/typescript/node_modules/.package-lock.json ## the TypeScript SDK
 	$(NPM) run -s lint
 	$(NPM) run -s typecheck
 	WEIR=$(CURDIR)/build/weir $(NPM) run -s test
