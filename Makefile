@@ -200,6 +200,12 @@ sdk/typescript/node_modules/.package-lock.json: sdk/typescript/package-lock.json
 	$(NPM) ci
 	touch $@
 
+.PHONY: api-check
+api-check: build ## fuzz the HTTP API by its own description, with schemathesis from PyPI; not a part of test
+	python3 -m venv build/schemathesis
+	build/schemathesis/bin/pip install -q schemathesis==4.32.5
+	test/api/check.sh
+
 .PHONY: tally
 tally: ## count what the stages ran, from the results they left
 	@$(TESTSUM) --raw-command -- cat $(sort $(wildcard $(RESULTS)/*.json))

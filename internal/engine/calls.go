@@ -10,16 +10,33 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+// saturated brings every int, which is an int4 in SQL, into the range of one: the engine refuses it there as it refuses
+// any large number, where the driver could only fail without a code.
+func saturated(args []any) []any {
+	fit := func(n int) int { return min(max(n, math.MinInt32), math.MaxInt32) }
+	for i, arg := range args {
+		switch n := arg.(type) {
+		case int:
+			args[i] = fit(n)
+		case *int:
+			if n != nil {
+				args[i] = fit(*n)
+			}
+		}
+	}
+	return args
+}
+
 // exec runs a statement that returns nothing of interest.
 func (c *Client) exec(ctx context.Context, doing, sql string, args ...any) error {
-	_, err := c.q.Exec(ctx, sql, args...)
+	_, err := c.q.Exec(ctx, sql, saturated(args)...)
 	return wrap(doing, err)
 }
 
 // one reads the single value of a statement that returns one row.
 func one[T any](ctx context.Context, c *Client, doing, sql string, args ...any) (T, error) {
 	var v T
-	err := c.q.QueryRow(ctx, sql, args...).Scan(&v)
+	err := c.q.QueryRow(ctx, sql, saturated(args)...).Scan(&v)
 	return v, wrap(doing, err)
 }
 
@@ -27,7 +44,7 @@ func one[T any](ctx context.Context, c *Client, doing, sql string, args ...any) 
 func collect[T any](
 	ctx context.Context, c *Client, doing, sql string, fields func(*T) []any, args ...any,
 ) ([]T, error) {
-	rows, err := c.q.Query(ctx, sql, args...)
+	rows, err := c.q.Query(ctx, sql, saturated(args)...)
 	if err != nil {
 		return nil, wrap(doing, err)
 	}
