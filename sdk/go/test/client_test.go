@@ -1,0 +1,126 @@
+package test
+
+import (
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver of database/sql
+
+	"github.com/weirmq/weir/internal/pgtest"
+	weir "github.com/weirmq/weir/sdk/go"
+)
+
+func TestASendIsPartOfTheCallersTransaction(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	jobs := weir.NewProducer[job](c, "q")
+	tx := get(db.Pool(t).Begin(t.Context()))(t)
+	get(jobs.In(tx).Send(t.Context(), job{1}, weir.Key("k")))(t)
+	must(t, tx.Rollback(t.Context()))
+	must(t, pgx.BeginFunc(t.Context(), db.Pool(t), func(tx pgx.Tx) error {
+		_, err := jobs.In(tx).Send(t.Context(), job{2}, weir.Key("k"))
+		return err
+	}))
+	got := get(weir.NewConsumer[job](c, "q", weir.Max(10)).Receive(t.Context()))(t)
+	if len(got) != 1 || got[0].Payload.N != 2 || got[0].Key != "k" {
+		t.Fatalf("received %v", got)
+	}
+	must(t, got[0].Ack(t.Context()))
+}
+
+func TestDatabaseSQLSendsAndAcksInItsTransaction(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	plain := get(sql.Open("pgx", db.DSN))(t)
+	t.Cleanup(func() { must(t, plain.Close()) })
+	odd := "a \"quoted\" back\\slash, {braces} and NULL"
+	in := func(end func(*sql.Tx) error) {
+		tx := get(plain.BeginTx(t.Context(), nil))(t)
+		mine := c.InSQL(tx)
+		get(mine.Send(t.Context(), "q", odd, weir.Delay(0), weir.Headers(map[string]any{"a": odd})))(t)
+		get(mine.SendBatch(t.Context(), "q", []weir.Outgoing{{Payload: odd, Key: odd}, {Payload: nil}}))(t)
+		must(t, end(tx))
+	}
+	in((*sql.Tx).Rollback)
+	in((*sql.Tx).Commit)
+	own := weir.NewSQL(plain)
+	got := get(own.Receive(t.Context(), "q", weir.Max(10)))(t)
+	if len(got) != 3 {
+		t.Fatalf("received %d messages", len(got))
+	}
+	first, second := get(weir.Decode[string](got[0]))(t), get(weir.Decode[string](got[1]))(t)
+	if first.Payload != odd || first.Headers["a"] != odd || second.Payload != odd || second.Key != odd {
+		t.Errorf("received %q %q and %q %q", first.Payload, first.Headers, second.Payload, second.Key)
+	}
+	tx := get(plain.BeginTx(t.Context(), nil))(t)
+	if n := get(c.InSQL(tx).Ack(t.Context(), "q", got[0].ClaimID, got[0].ID, got[2].ID))(t); n != 2 {
+		t.Errorf("acked %d", n)
+	}
+	must(t, tx.Commit())
+	if n := get(own.Ack(t.Context(), "q", got[0].ClaimID))(t); n != 1 {
+		t.Errorf("acked %d of the rest", n)
+	}
+	if _, err := own.Send(t.Context(), "none", 1); !errors.Is(err, weir.ErrQueueNotFound) {
+		t.Errorf("no queue: %v", err)
+	}
+}
+
+// Every way in which pgx runs statements works: those without prepared statements are for poolers.
+func TestEveryExecModeWorks(t *testing.T) {
+	t.Parallel()
+	db, _ := newClient(t)
+	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
+		c := connect(t, db.DSN+"&default_query_exec_mode="+mode)
+		batch := []weir.Outgoing{{Payload: "a", Key: "k", Headers: map[string]any{"h": 1}}, {Payload: job{7}}}
+		get(c.SendBatch(t.Context(), "q", batch))(t)
+		got := get(c.Receive(t.Context(), "q", weir.Max(2)))(t)
+		if len(got) != 2 || got[0].Key != "k" || string(got[1].Payload) != `{"n": 7}` {
+			for _, m := range got {
+				t.Errorf("%s: received %d, key %q, payload %s", mode, m.ID, m.Key, m.Payload)
+			}
+			continue
+		}
+		get(c.Extend(t.Context(), "q", got[0].ClaimID, time.Minute))(t)
+		get(c.Nack(t.Context(), "q", got[0].ClaimID, weir.IDs(got[1].ID), weir.After(time.Hour)))(t)
+		if n := get(c.Ack(t.Context(), "q", got[0].ClaimID))(t); n != 1 {
+			t.Errorf("%s: acked %d", mode, n)
+		}
+		get(c.Send(t.Context(), "q", job{8}, weir.Delay(time.Millisecond)))(t)
+		late := get(c.Receive(t.Context(), "q", weir.Wait(10*time.Second)))(t)
+		if len(late) != 1 {
+			t.Errorf("%s: the delayed one did not come", mode)
+			continue
+		}
+		get(c.Ack(t.Context(), "q", late[0].ClaimID))(t)
+		get(c.DeadLetters(t.Context(), "q"))(t)
+		get(c.Stats(t.Context(), ""))(t)
+	}
+}
+
+func TestASendWakesWhoWaits(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	got := make(chan int, 1)
+	go func() {
+		list, err := c.Receive(t.Context(), "q", weir.Wait(20*time.Second))
+		if err != nil {
+			t.Error(err)
+		}
+		got <- len(list)
+	}()
+	// The mark is set once the connection listens; what is sent then notifies.
+	pgtest.WaitForRow(t, db, "select last_value = 1 from weir_internal.q1_waiting")
+	heard := get(pgxpool.New(t.Context(), db.DSN))(t)
+	t.Cleanup(heard.Close)
+	get(weir.New(heard).Send(t.Context(), "q", 1))(t)
+	if n := <-got; n != 1 {
+		t.Errorf("received %d", n)
+	}
+	if n := pgtest.QueryVal[int64](t, db, "select last_value from weir_internal.q1_waiting"); n != 0 {
+		t.Errorf("the mark is still set: the send did not notify")
+	}
+}
