@@ -43,9 +43,9 @@ func (c *Client) Resume(ctx context.Context, queue, group string) error {
 	return c.do(ctx, true, func() error { return c.b.resume(ctx, queue, group) })
 }
 
-// Purge drops what the groups of a queue have not finished.
-func (c *Client) Purge(ctx context.Context, queue string) error {
-	return c.do(ctx, true, func() error { return c.b.purge(ctx, queue) })
+// Purge drops what a group has not finished, what no group has when group is "", and returns how many messages.
+func (c *Client) Purge(ctx context.Context, queue, group string) (int64, error) {
+	return retry(ctx, c.tries, false, func() (int64, error) { return c.b.purge(ctx, queue, group) })
 }
 
 // DeadLetters lists dead letters of a group by id, 100 unless Max says otherwise.

@@ -42,7 +42,7 @@ type backend interface {
 	seek(ctx context.Context, queue, group, position string) error
 	pause(ctx context.Context, queue, group string) error
 	resume(ctx context.Context, queue, group string) error
-	purge(ctx context.Context, queue string) error
+	purge(ctx context.Context, queue, group string) (int64, error)
 	stats(ctx context.Context, queue string) ([]GroupStats, error)
 	maintain(ctx context.Context) (int, error)
 	version(ctx context.Context) (string, error)
@@ -178,11 +178,13 @@ func (c *Client) transaction(ctx context.Context, fn func(tx pgx.Tx) error) erro
 // Send sends one message and returns its id. The payload is anything that encoding/json can write.
 func (c *Client) Send(ctx context.Context, queue string, payload any, opts ...SendOption) (int64, error) {
 	o := collectSend(opts)
-	m, err := toJSON(Outgoing{Payload: payload, Key: o.key, Headers: o.headers})
+	m, err := toJSON(Outgoing{Payload: payload, Key: o.key, Headers: o.headers, DedupKey: o.dedupKey})
 	if err != nil {
 		return 0, err
 	}
-	ids, err := retry(ctx, c.tries, false, func() ([]int64, error) { return c.b.send(ctx, queue, []jsonMessage{m}, o) })
+	ids, err := retry(ctx, c.tries, o.dedupKey != "", func() ([]int64, error) {
+		return c.b.send(ctx, queue, []jsonMessage{m}, o)
+	})
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -196,7 +198,7 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 		return nil, nil
 	}
 	o := collectSend(opts)
-	texts := make([]jsonMessage, len(batch))
+	texts, once := make([]jsonMessage, len(batch)), true
 	for i, m := range batch {
 		if m.Key == "" {
 			m.Key = o.key
@@ -204,12 +206,13 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 		if m.Headers == nil {
 			m.Headers = o.headers
 		}
+		once = once && m.DedupKey != ""
 		var err error
 		if texts[i], err = toJSON(m); err != nil {
 			return nil, err
 		}
 	}
-	return retry(ctx, c.tries, false, func() ([]int64, error) { return c.b.send(ctx, queue, texts, o) })
+	return retry(ctx, c.tries, once, func() ([]int64, error) { return c.b.send(ctx, queue, texts, o) })
 }
 
 // Publish sends a message to every queue that is bound to its topic, to all or none.
@@ -301,6 +304,8 @@ type jsonMessage struct {
 	payload string
 	key     *string
 	headers *string
+
+	dedupKey *string
 }
 
 // toJSON writes payload and headers.
@@ -309,7 +314,7 @@ func toJSON(m Outgoing) (jsonMessage, error) {
 	if err != nil {
 		return jsonMessage{}, fmt.Errorf("write payload: %w: %w", ErrPayload, err)
 	}
-	out := jsonMessage{payload: string(payload), key: orNull(m.Key)}
+	out := jsonMessage{payload: string(payload), key: orNull(m.Key), dedupKey: orNull(m.DedupKey)}
 	if m.Headers != nil {
 		headers, err := json.Marshal(m.Headers)
 		if err != nil {

@@ -129,13 +129,17 @@ type httpMessage struct {
 	Headers json.RawMessage `json:"headers,omitempty"`
 	DelayMS *int64          `json:"delay_ms,omitempty"`
 
-	Priority *int `json:"priority,omitempty"`
+	Priority *int    `json:"priority,omitempty"`
+	DedupKey *string `json:"dedup_key,omitempty"`
 }
 
 func httpMessages(batch []jsonMessage, o sendOptions) []httpMessage {
 	out := make([]httpMessage, len(batch))
 	for i, m := range batch {
-		out[i] = httpMessage{Payload: json.RawMessage(m.payload), Key: m.key, DelayMS: millis(o.delay), Priority: o.priority}
+		out[i] = httpMessage{
+			Payload: json.RawMessage(m.payload), Key: m.key, DelayMS: millis(o.delay), Priority: o.priority,
+			DedupKey: m.dedupKey,
+		}
 		if m.headers != nil {
 			out[i].Headers = json.RawMessage(*m.headers)
 		}

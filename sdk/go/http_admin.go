@@ -63,6 +63,10 @@ func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOpti
 	in := map[string]any{}
 	given(in, "lanes", o.Lanes)
 	given(in, "message_bytes_max", o.MessageBytesMax)
+	given(in, "priorities", o.Priorities)
+	given(in, "ttl_ms", *millis(&o.TTL))
+	given(in, "retention_ms", *millis(&o.Retention))
+	given(in, "dedup_window_ms", *millis(&o.DedupWindow))
 	return h.call(ctx, http.MethodPut, queuePath(queue), in, nil)
 }
 
@@ -77,6 +81,7 @@ func (h *httpBackend) createGroup(ctx context.Context, queue, group string, o Gr
 	given(in, "max_attempts", o.MaxAttempts)
 	given(in, "backoff_min_ms", *millis(&o.BackoffMin))
 	given(in, "backoff_max_ms", *millis(&o.BackoffMax))
+	given(in, "patience_ms", *millis(&o.Patience))
 	return h.call(ctx, http.MethodPut, groupPath(queue, group), in, nil)
 }
 
@@ -111,8 +116,10 @@ func (h *httpBackend) resume(ctx context.Context, queue, group string) error {
 	return h.call(ctx, http.MethodPost, anyGroupPath(queue, group)+"/resume", nil, nil)
 }
 
-func (h *httpBackend) purge(ctx context.Context, queue string) error {
-	return h.call(ctx, http.MethodPost, queuePath(queue)+"/purge", nil, nil)
+func (h *httpBackend) purge(ctx context.Context, queue, group string) (int64, error) {
+	var out struct{ Purged int64 }
+	err := h.call(ctx, http.MethodPost, anyGroupPath(queue, group)+"/purge", nil, &out)
+	return out.Purged, err
 }
 
 // anyGroupPath is the path of a group, or of the queue when group is "".

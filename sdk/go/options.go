@@ -7,9 +7,10 @@ const DefaultGroup = "default"
 
 // Outgoing is one message of a batch.
 type Outgoing struct {
-	Payload any            // any value that encoding/json can write; json.RawMessage goes as it is
-	Key     string         // messages with one key stay in order in an ordered group; "" is none
-	Headers map[string]any // beside the payload; nil is none
+	Payload  any            // any value that encoding/json can write; json.RawMessage goes as it is
+	Key      string         // messages with one key stay in order in an ordered group; "" is none
+	Headers  map[string]any // beside the payload; nil is none
+	DedupKey string         // of those with one key, within the queue's window, only the first is sent; "" is none
 }
 
 // sendOptions are what the options of a send amount to.
@@ -18,6 +19,7 @@ type sendOptions struct {
 	headers map[string]any
 	delay   *time.Duration
 
+	dedupKey string
 	priority *int
 }
 
@@ -32,6 +34,10 @@ func Headers(headers map[string]any) SendOption { return func(o *sendOptions) { 
 
 // Delay has the message delivered no earlier than this from now.
 func Delay(d time.Duration) SendOption { return func(o *sendOptions) { o.delay = &d } }
+
+// DedupKey has the message sent only if none with this key was within the queue's window; otherwise Send returns the id
+// of that one. It makes Send safe to repeat, so that it is repeated after a connection broke.
+func DedupKey(key string) SendOption { return func(o *sendOptions) { o.dedupKey = key } }
 
 // Priority has the message go before those of a lower one: 0, as without it, up to the queue's priorities - 1. Not
 // together with a key.
@@ -107,8 +113,12 @@ func Reason(text string) NackOption { return func(s *settlement) { s.reason = te
 
 // QueueOptions are the settings of a new queue. The zero value of a field leaves it to the engine.
 type QueueOptions struct {
-	Lanes           int // how many consumers can claim at the same moment; 1 is a total order
-	MessageBytesMax int // the largest message as stored
+	Lanes           int           // how many consumers can claim at the same moment; 1 is a total order
+	MessageBytesMax int           // the largest message as stored
+	Priorities      int           // levels of priority, each with so many lanes
+	TTL             time.Duration // what was sent longer ago is not delivered any more
+	Retention       time.Duration // how long what all groups have finished is kept for Seek
+	DedupWindow     time.Duration // how long a dedup key is remembered
 }
 
 // GroupOptions are the settings of a new group. The zero value of a field leaves it to the engine.
@@ -118,4 +128,5 @@ type GroupOptions struct {
 	MaxAttempts int    // deliveries before a message is a dead letter
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
+	Patience    time.Duration // ordered: how long an unfinished claim keeps others out of its lane
 }

@@ -13,9 +13,9 @@ import (
 // and with other drivers.
 const (
 	sqlSend = `select weir.send($1::text, $2::text::jsonb, key => $3::text, headers => $4::text::jsonb,
-		delay => $5::text::interval, priority => $6::int)`
+		delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
 	sqlSendBatch = `select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
-		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int)`
+		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int, dedup_keys => $7::text[])`
 	sqlPublish = `select queue_name, id from weir.publish($1::text, $2::text::jsonb, key => $3::text,
 		headers => $4::text::jsonb, delay => $5::text::interval)`
 	sqlReceive = `select id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at
@@ -42,17 +42,20 @@ const (
 	sqlDiscard = `select weir.discard($1::text, $2::text, ids => $3::bigint[])`
 
 	sqlCreateQueue = `select from weir.create_queue($1::text, lanes => coalesce($2::int, 16),
-		message_bytes_max => coalesce($3::int, 1048576))`
+		message_bytes_max => coalesce($3::int, 1048576), priorities => coalesce($4::int, 1),
+		ttl => coalesce($5::text::interval, '0'), retention => coalesce($6::text::interval, '0'),
+		dedup_window => coalesce($7::text::interval, '5 minutes'))`
 	sqlDropQueue   = `select from weir.drop_queue($1::text)`
 	sqlCreateGroup = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
 		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
-		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'))`
+		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
+		patience => coalesce($8::text::interval, '1 second'))`
 	sqlDropGroup  = `select from weir.drop_group($1::text, $2::text)`
 	sqlListGroups = `select group_name, ordered, max_attempts from weir.list_groups($1::text)`
 	sqlSeek       = `select from weir.seek($1::text, $2::text, $3::text)`
 	sqlPause      = `select from weir.pause($1::text, $2::text)`
 	sqlResume     = `select from weir.resume($1::text, $2::text)`
-	sqlPurge      = `select from weir.purge($1::text)`
+	sqlPurge      = `select weir.purge($1::text, $2::text)`
 	sqlStats      = `select queue_name, group_name, waiting, claimed, delayed, parked, dead from weir.stats($1::text)`
 	sqlMaintain   = `select weir.maintain()`
 	sqlVersion    = `select weir.version()`
@@ -105,17 +108,18 @@ func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, 
 	if len(batch) == 1 {
 		m := batch[0]
 		return list[int64](ctx, p, "send message", sqlSend, queue, m.payload, m.key, m.headers, interval(o.delay),
-			o.priority)
+			o.priority, m.dedupKey)
 	}
 	payloads := make([]string, len(batch))
-	var keys, headers []*string
+	var keys, headers, dedupKeys []*string
 	for i, m := range batch {
 		payloads[i] = m.payload
 		keys = put(keys, i, len(batch), m.key)
 		headers = put(headers, i, len(batch), m.headers)
+		dedupKeys = put(dedupKeys, i, len(batch), m.dedupKey)
 	}
 	return list[int64](ctx, p, "send messages", sqlSendBatch, queue, payloads, keys, headers, interval(o.delay),
-		o.priority)
+		o.priority, dedupKeys)
 }
 
 // put sets one item of a list that is made for the first item that is not null.
@@ -239,7 +243,9 @@ func (p *postgres) discard(ctx context.Context, queue string, o receiveOptions) 
 }
 
 func (p *postgres) createQueue(ctx context.Context, queue string, o QueueOptions) error {
-	return p.do(ctx, "create queue", sqlCreateQueue, queue, zeroNull(o.Lanes), zeroNull(o.MessageBytesMax))
+	return p.do(ctx, "create queue", sqlCreateQueue, queue, zeroNull(o.Lanes), zeroNull(o.MessageBytesMax),
+		zeroNull(o.Priorities), interval(zeroNull(o.TTL)), interval(zeroNull(o.Retention)),
+		interval(zeroNull(o.DedupWindow)))
 }
 
 func (p *postgres) dropQueue(ctx context.Context, queue string) error {
@@ -252,7 +258,7 @@ func (p *postgres) createGroup(ctx context.Context, queue, group string, o Group
 		ordered = "true"
 	}
 	return p.do(ctx, "create group", sqlCreateGroup, queue, group, ordered, orNull(o.Start), zeroNull(o.MaxAttempts),
-		interval(zeroNull(o.BackoffMin)), interval(zeroNull(o.BackoffMax)))
+		interval(zeroNull(o.BackoffMin)), interval(zeroNull(o.BackoffMax)), interval(zeroNull(o.Patience)))
 }
 
 func (p *postgres) dropGroup(ctx context.Context, queue, group string) error {
@@ -276,8 +282,8 @@ func (p *postgres) resume(ctx context.Context, queue, group string) error {
 	return p.do(ctx, "resume delivery", sqlResume, queue, orNull(group))
 }
 
-func (p *postgres) purge(ctx context.Context, queue string) error {
-	return p.do(ctx, "purge queue", sqlPurge, queue)
+func (p *postgres) purge(ctx context.Context, queue, group string) (int64, error) {
+	return one[int64](ctx, p, "purge queue", sqlPurge, queue, orNull(group))
 }
 
 func (p *postgres) stats(ctx context.Context, queue string) ([]GroupStats, error) {

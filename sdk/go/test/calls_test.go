@@ -16,6 +16,11 @@ type arguments struct {
 	Queue           string          `json:"queue"`
 	Group           string          `json:"group"`
 	Payload         json.RawMessage `json:"payload"`
+	DedupKey        string          `json:"dedup_key"`
+	Priority        *int            `json:"priority"`
+	Position        string          `json:"position"`
+	Priorities      int             `json:"priorities"`
+	RetentionMS     int64           `json:"retention_ms"`
 	Key             string          `json:"key"`
 	Headers         json.RawMessage `json:"headers"`
 	DelayMS         *int64          `json:"delay_ms"`
@@ -40,6 +45,8 @@ type outgoing struct {
 	Payload json.RawMessage `json:"payload"`
 	Key     string          `json:"key"`
 	Headers map[string]any  `json:"headers"`
+
+	DedupKey string `json:"dedup_key"`
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -78,7 +85,7 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		}
 		batch := make([]weir.Outgoing, len(a.Messages))
 		for i, m := range a.Messages {
-			batch[i] = weir.Outgoing{Payload: m.Payload, Key: m.Key, Headers: m.Headers}
+			batch[i] = weir.Outgoing{Payload: m.Payload, Key: m.Key, Headers: m.Headers, DedupKey: m.DedupKey}
 		}
 		return c.SendBatch(ctx, a.Queue, batch, opts...)
 	},
@@ -117,7 +124,8 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		return c.Discard(ctx, a.Queue, a.receiveOptions()...)
 	},
 	"create_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		o := weir.QueueOptions{Lanes: a.Lanes, MessageBytesMax: a.MessageBytesMax}
+		o := weir.QueueOptions{Lanes: a.Lanes, MessageBytesMax: a.MessageBytesMax, Priorities: a.Priorities}
+		o.Retention = ms(a.RetentionMS)
 		return nil, c.CreateQueue(ctx, a.Queue, o)
 	},
 	"drop_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
@@ -135,6 +143,9 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 	"list_groups": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.ListGroups(ctx, a.Queue)
 	},
+	"seek": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.Seek(ctx, a.Queue, a.Group, a.Position)
+	},
 	"pause": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.Pause(ctx, a.Queue, a.Group)
 	},
@@ -142,7 +153,7 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		return nil, c.Resume(ctx, a.Queue, a.Group)
 	},
 	"purge": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return nil, c.Purge(ctx, a.Queue)
+		return c.Purge(ctx, a.Queue, a.Group)
 	},
 	"stats": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.Stats(ctx, a.Queue)
@@ -152,7 +163,10 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 }
 
 func (a arguments) sendOptions() ([]weir.SendOption, error) {
-	opts := []weir.SendOption{weir.Key(a.Key)}
+	opts := []weir.SendOption{weir.Key(a.Key), weir.DedupKey(a.DedupKey)}
+	if a.Priority != nil {
+		opts = append(opts, weir.Priority(*a.Priority))
+	}
 	if a.DelayMS != nil {
 		opts = append(opts, weir.Delay(ms(*a.DelayMS)))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/weirmq/weir/sdk/go/weirtest"
 )
 
-func TestAUsersTestHasADatabaseOfItsOwn(t *testing.T) {
+func TestAUsersTestHasADatabaseOfItsOwn(t *testing.T) { //nolint:tparallel // the subtest has to end within it
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	super := db.Super(t)

@@ -233,7 +233,7 @@ func TestALongHandlerKeepsItsClaim(t *testing.T) {
 
 func TestAHandlerIsCancelledWhenItsClaimIsLost(t *testing.T) {
 	t.Parallel()
-	db, c := newClient(t)
+	_, c := newClient(t)
 	get(c.Send(t.Context(), "q", 1))(t)
 	begun, cancelled := make(chan struct{}, 10), make(chan error, 10)
 	start(t, weir.NewWorker(c, "q", func(ctx context.Context, m *weir.Message[int]) error {
@@ -246,7 +246,7 @@ func TestAHandlerIsCancelledWhenItsClaimIsLost(t *testing.T) {
 		return nil // too late: this must not finish what another does
 	}, weir.WorkerOptions{Lease: 3 * time.Second, OnError: func(*weir.RawMessage, error) {}}))
 	<-begun
-	db.Exec(t, "select weir.purge('q')")
+	get(c.Purge(t.Context(), "q", ""))(t)
 	if err := <-cancelled; !errors.Is(err, weir.ErrClaimLost) {
 		t.Errorf("cancelled with %v", err)
 	}

@@ -18,15 +18,15 @@ type Email struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, stop); err != nil {
+	if err := run(); err != nil {
 		slog.Error("quickstart failed", "error", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, stop func()) error {
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	client, err := weir.Connect(ctx, os.Getenv("WEIR_DSN")) // or the URL of a `weir serve`
 	if err != nil {
 		return err

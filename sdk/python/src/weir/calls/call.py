@@ -62,7 +62,7 @@ class Arg:
 def write(function: str, args: Sequence[Arg], columns: str = "*") -> tuple[str, list[Any]]:
     """Write ``select columns from weir.function(a => %s::type, ...)`` of what is given. Names and types are ours."""
     given = [arg for arg in args if arg.value is not None]
-    places = ", ".join(f"{arg.name} => %s::{arg.type}" for arg in given)
+    places = ", ".join(f'"{arg.name}" => %s::{arg.type}' for arg in given)  # "position" is a keyword
     return f"select {columns} from weir.{function}({places})", [arg.value for arg in given]  # noqa: S608
 
 
