@@ -294,7 +294,7 @@ export class SqlTransport implements Transport {
   /** Calls a function by its name and those of its arguments; columns are constants of this file. */
   private async call(columns: string, name: string, args: Arguments): Promise<Row[]> {
     const given = Object.entries(args).filter(([, [, value]]) => value !== undefined);
-    const passed = given.map(([argument, [type]], i) => `${argument} => ${casts[type](`$${i + 1}`)}`);
+    const passed = given.map(([argument, [type]], i) => `"${argument}" => ${casts[type](`$${i + 1}`)}`);
     return this.run(
       `select ${columns} from weir.${name}(${passed.join(", ")}) as result`,
       given.map(([, [, value]]) => value ?? null),
