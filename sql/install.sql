@@ -204,6 +204,7 @@ begin;
 \ir internal/configure_group.sql
 \ir internal/drop_group.sql
 \ir internal/configure_queue.sql
+\ir internal/drop_queue_objects.sql
 \ir internal/drop_queue.sql
 \ir internal/rename_queue.sql
 \ir internal/set_paused.sql

@@ -5,7 +5,8 @@
 --   queue_name  the queue
 -- Returns: nothing.
 -- Raises: WR001
--- Locks: ACCESS EXCLUSIVE on the queue's tables: it waits for every transaction that used the queue.
+-- Locks: ACCESS EXCLUSIVE on the queue's tables: it waits for every transaction that used the queue, as long as the
+-- session's lock_timeout allows.
 create or replace function weir.drop_queue(queue_name text)
 returns void
 language plpgsql
