@@ -37,6 +37,22 @@ func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 	}
 }
 
+func TestReleasedMessagesAreReceivedAgainAsTheirFirstAttempt(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("1\n2\n", "send", "q")
+	claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--max", "2"))[0].ClaimID, 10)
+	if out := s.ok("", "release", "q", claim, "1", "-o", "json"); out != `{"finished":1}`+"\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("", "release", "q", claim); out != "gave back 1 message\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("", "receive", "q", "--max", "2"); strings.Count(out, `"attempt":1,`) != 2 {
+		t.Errorf("received again %q", out)
+	}
+}
+
 func TestDeadLettersAreOnlyTouchedByNameOrAllOnRequest(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)

@@ -29,7 +29,7 @@ const (
 // Message is one message as a consumer sees it. The JSON form is that of the HTTP API and of `weir receive`.
 type Message struct {
 	ID         int64           `json:"id" doc:"Identifies the message within its queue; rises with time."`
-	ClaimID    int64           `json:"claim_id" doc:"What ack, nack, reject and extend take."`
+	ClaimID    int64           `json:"claim_id" doc:"What ack, nack, release, reject and extend take."`
 	Attempt    int             `json:"attempt" doc:"1 at the first delivery."`
 	Key        *string         `json:"key" doc:"Messages with one key stay in order in an ordered group."`
 	Payload    json.RawMessage `json:"payload" doc:"Any JSON value."`

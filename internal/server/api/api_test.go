@@ -90,6 +90,34 @@ func TestAMessageGoesTheWholeWayOfClaimsOverHTTP(t *testing.T) {
 	}
 }
 
+func TestReleasedMessagesComeAgainAtOnceAndTheAttemptIsNotCounted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusOK, "PATCH", group, `{"max_attempts":1,"backoff_min_ms":3600000,"backoff_max_ms":3600000}`)
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2}]}`)
+	first := s.receive()
+	claim := first[0].ClaimID
+	part := fmt.Sprintf(`{"claim_id":%d,"ids":[%d]}`, claim, first[1].ID)
+	unknown := s.want(http.StatusNotFound, "POST", group+"/release",
+		fmt.Sprintf(`{"releases":[%s,{"claim_id":%d}]}`, part, claim+1<<30))
+	if p := decode[api.Problem](s, unknown); p.SQLState != "WR009" || p.Errors[0].Location != "body.releases[1]" {
+		t.Errorf("problem %s", unknown)
+	}
+	if list := s.receive(); len(list) != 0 {
+		t.Errorf("given back by a request that failed: %+v", list)
+	}
+	text := s.want(http.StatusOK, "POST", group+"/release", `{"releases":[`+part+`,`+part+`]}`)
+	want := fmt.Sprintf(`{"releases":[{"claim_id":%d,"finished":1},{"claim_id":%[1]d,"finished":0}]}`, claim)
+	if text != want {
+		t.Errorf("releases: %s, want %s", text, want)
+	}
+	s.want(http.StatusOK, "POST", group+"/release", fmt.Sprintf(`{"releases":[{"claim_id":%d}]}`, claim))
+	again := s.receive()
+	if len(again) != 2 || again[0].Attempt != 1 || again[1].Attempt != 1 || again[0].ClaimID == claim {
+		t.Errorf("received again: %+v", again)
+	}
+}
+
 func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)

@@ -86,6 +86,34 @@ func (a *api) nack(ctx context.Context, in *nackInput) (*output[nacksOutput], er
 	return reply(nacksOutput{Nacks: list}, err)
 }
 
+type releaseInput struct {
+	GroupPath
+	Body releaseBody
+}
+
+type releaseBody struct {
+	Releases []releaseItem `json:"releases" minItems:"1"`
+}
+
+type releaseItem struct {
+	ClaimID int64   `json:"claim_id"`
+	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+}
+
+type releasesOutput struct {
+	Releases []finished `json:"releases"`
+}
+
+// release gives the messages of one or more claims back unused, all or none.
+func (a *api) release(ctx context.Context, in *releaseInput) (*output[releasesOutput], error) {
+	list, err := each(ctx, a, "releases", in.Body.Releases,
+		func(tx *engine.Client, _ int, item releaseItem) (finished, error) {
+			n, err := tx.Release(ctx, in.Queue, item.ClaimID, item.IDs)
+			return finished{ClaimID: item.ClaimID, Finished: n}, err
+		})
+	return reply(releasesOutput{Releases: list}, err)
+}
+
 type rejectInput struct {
 	GroupPath
 	Body rejectBody

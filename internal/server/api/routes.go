@@ -28,6 +28,7 @@ func (a *api) routes() {
 
 	route(a, http.MethodPost, groupPath+"/ack", "ack", "Finish claimed messages, all or none", a.ack)
 	route(a, http.MethodPost, groupPath+"/nack", "nack", "Give claimed messages back for another attempt", a.nack)
+	route(a, http.MethodPost, groupPath+"/release", "release", "Give claimed messages back unused", a.release)
 	route(a, http.MethodPost, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
 	route(a, http.MethodPost, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
 
