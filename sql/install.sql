@@ -45,6 +45,7 @@ begin;
 \ir internal/check_many.sql
 \ir internal/find_queue.sql
 \ir internal/find_group.sql
+\ir internal/ttl_start.sql
 \ir internal/apply_ttl.sql
 \ir internal/queue_function.sql
 \ir internal/start_time.sql

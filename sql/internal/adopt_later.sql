@@ -24,7 +24,7 @@ begin
          from weir_internal.q%1$s_later l
          cross join lateral (
              select array_agg(g.id) filter (
-                     where g.since <= l.enqueued_at
+                     where (g.since <= l.enqueued_at or l.group_id is not null)
                          and (g.purged is null or not pg_visible_in_snapshot(l.txid, g.purged))
                          and (g.cur is null or not pg_visible_in_snapshot(l.txid, g.cur)
                               or (l.due_at, l.id) > (g.due_at, g.due_id))) as ids,

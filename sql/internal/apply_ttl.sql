@@ -12,9 +12,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if g.ttl > interval '0' then
-        g.since := greatest(g.since, weir_internal.clock() - g.ttl);
-    end if;
+    g.since := greatest(g.since, weir_internal.ttl_start(g));
     return g;
 end
 $$;

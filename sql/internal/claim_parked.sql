@@ -40,7 +40,7 @@ begin
         execute format(
             'delete from weir_internal.q%s_parked
              where group_id = $1 and enqueued_at < $2 and holder is null and not id <@ $3', q.no)
-        using g.id, g.since, v_held;
+        using g.id, weir_internal.ttl_start(g), v_held;
     end if;
     r.payloads := '{}';
     for h in execute format(
@@ -62,8 +62,11 @@ begin
             execute format(
                 'select exists (select from weir_internal.q%1$s_cursor($1) k
                                 cross join lateral weir_internal.q%1$s_unfinished($1, k.low, ''infinity'', null) u
-                                where u.src is null)', q.no)
-            into v_busy using (g.no * (q.lanes + 1) + h.lane)::smallint;
+                                where u.src is null or exists (
+                                    select from unnest(u.ids) r join weir_internal.q%1$s_parked p
+                                        on p.group_id = $2 and p.id >= lower(r) and p.id < upper(r)
+                                    where p.line = $3))', q.no)
+            into v_busy using (g.no * (q.lanes + 1) + h.lane)::smallint, g.id, h.line;
             continue when v_busy;
         end if;
         r := weir_internal.add_due(r, row(null, null, h.id, h.group_id, h.attempts, h.key, h.payload, h.headers,

@@ -26,7 +26,8 @@ declare
     v_now timestamptz := weir_internal.clock();
     v_budget int := 1000;
     v_later text := format('weir_internal.q%s_later', q.no);
-    v_condition text := '(l.group_id is null or l.group_id = $1.id) and l.enqueued_at >= $1.since
+    v_condition text := '(l.group_id is null or l.group_id = $1.id)
+        and l.enqueued_at >= case when l.group_id is null then $1.since else weir_internal.ttl_start($1) end
         and ($1.purged is null or not pg_visible_in_snapshot(l.txid, $1.purged))';
 begin
     waiting := 0;

@@ -35,10 +35,11 @@ begin
     execute format(
         'select count(*) from weir_internal.q%1$s_cursor(($1 * ($2 + 1) + $2)::smallint) k
          cross join weir_internal.q%1$s_later l
-         where (l.group_id is null or l.group_id = $3) and l.enqueued_at >= $4 and pg_visible_in_snapshot(l.txid, $5)
+         where (l.group_id is null and l.enqueued_at >= $4 or l.group_id = $3 and l.enqueued_at >= $7)
+             and pg_visible_in_snapshot(l.txid, $5)
              and not ((l.due_at, l.id) <= (k.due_at, k.due_id) and pg_visible_in_snapshot(l.txid, k.cur))
              and ($6 is null or not pg_visible_in_snapshot(l.txid, $6))', q.no)
-    into v_later using g.no, q.lanes, g.id, g.since, p.cur, g.purged;
+    into v_later using g.no, q.lanes, g.id, g.since, p.cur, g.purged, weir_internal.ttl_start(g);
     v_claimed := weir_internal.end_claims(q, g);
     if g.ordered then
         execute format(

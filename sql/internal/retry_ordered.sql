@@ -40,7 +40,17 @@ begin
              set due_at = m.due_at, attempts = m.attempts, holder = null, came_late = false
              from unnest($2) m where p.group_id = $1 and p.id = m.id', q.no)
         using g.id, p_messages;
-        return '{}';
+        execute format(
+            'with along as (
+                 update weir_internal.q%1$s_parked p set attempts = p.attempts - 1, holder = null
+                 from unnest($3) r
+                 where p.group_id = $1 and p.id >= lower(r) and p.id < upper(r) and p.holder = $4
+                     and p.line in (select m.line from weir_internal.q%1$s_parked m
+                                    where m.group_id = $1 and m.id in (select x.id from unnest($2) x))
+                 returning p.id)
+             select coalesce(range_agg(int8range(id, id + 1)), ''{}'') from along', q.no)
+        into v_along using g.id, p_messages, p_rest, c.id;
+        return v_along;
     end if;
     select array_agg(w.row order by w.place),
         coalesce(range_agg(int8range(w.id, w.id + 1)) filter (where w.along), '{}')

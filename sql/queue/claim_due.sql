@@ -29,6 +29,7 @@ declare
     k weir_internal.claim;
     v_bound xid8;
     v_bytes bigint := 0;
+    v_ttl_start timestamptz := weir_internal.ttl_start(g); -- what is for this group alone may be older than its since
 begin
     if not weir_internal.{q}_is_due(g, c, v_now)
         or not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot) then
@@ -57,7 +58,8 @@ begin
         select s.* from weir_internal.{q}_later s
         where (s.due_at, s.id) > (c.due_at, c.due_id) and s.due_at <= v_now
             and pg_visible_in_snapshot(s.txid, c.cur)
-            and (s.group_id is null or s.group_id = g.id) and s.enqueued_at >= g.since
+            and (s.group_id is null or s.group_id = g.id)
+            and s.enqueued_at >= case when s.group_id is null then g.since else v_ttl_start end
             and (g.purged is null or not pg_visible_in_snapshot(s.txid, g.purged))
         order by s.due_at, s.id limit greatest(0, p_max - cardinality(r.payloads))
     loop

@@ -16,11 +16,14 @@ returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $body$
+declare
+    v_ttl_start timestamptz := weir_internal.ttl_start(g); -- what is for this group alone may be older than its since
 begin
     return exists (
             select from weir_internal.{q}_later s
             where (s.due_at, s.id) > (c.due_at, c.due_id) and s.due_at <= p_now
-                and (s.group_id is null or s.group_id = g.id) and s.enqueued_at >= g.since
+                and (s.group_id is null or s.group_id = g.id)
+                and s.enqueued_at >= case when s.group_id is null then g.since else v_ttl_start end
                 and (g.purged is null or not pg_visible_in_snapshot(s.txid, g.purged)))
         or exists (select from weir_internal.{q}_late(g, c));
 end

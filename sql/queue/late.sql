@@ -17,6 +17,7 @@ set search_path = pg_catalog, pg_temp
 as $body$
 declare
     v_xmax xid8 := pg_snapshot_xmax(c.cur);
+    v_ttl_start timestamptz := weir_internal.ttl_start(g); -- what is for this group alone may be older than its since
 begin
     if c.due_at = '-infinity' or c.txid <= v_xmax and pg_snapshot_xmin(c.cur) = v_xmax then
         return;
@@ -31,13 +32,15 @@ begin
     cross join lateral (
         select * from weir_internal.{q}_later t
         where t.txid = x.id and (t.due_at, t.id) <= (c.due_at, c.due_id)
-            and (t.group_id is null or t.group_id = g.id) and t.enqueued_at >= g.since
+            and (t.group_id is null or t.group_id = g.id)
+            and t.enqueued_at >= case when t.group_id is null then g.since else v_ttl_start end
         order by t.due_at, t.id) s;
     if c.txid is null then
         return query
         select * from weir_internal.{q}_later t
         where t.txid >= v_xmax and (t.due_at, t.id) <= (c.due_at, c.due_id)
-            and (t.group_id is null or t.group_id = g.id) and t.enqueued_at >= g.since;
+            and (t.group_id is null or t.group_id = g.id)
+            and t.enqueued_at >= case when t.group_id is null then g.since else v_ttl_start end;
     end if;
 end
 $body$

@@ -241,3 +241,45 @@ func TestWhatIsNotOfAParkedLineIsDeliveredAmongManyThatAre(t *testing.T) {
 		l.receive(10, "1 hour")
 	})
 }
+
+func TestADelayedMessageWaitsForAClaimThatLeftTheLane(t *testing.T) {
+	each(t, "patience => '1 minute'", func(l lines) {
+		key, delay := "a", "5 seconds"
+		if _, err := surface.Send(l.Context(), l.db.Pool(l), queue, `"later"`, &key, nil, &delay); err != nil {
+			l.Fatal(err)
+		}
+		l.send("a", 0)
+		first := l.receive(10, "1 hour", "a0")
+		l.clock.Advance(l, 6*time.Second)
+		l.receive(10, "1 hour") // later stands in its line, before a0 leaves the lane
+		l.send("b", 0)
+		l.clock.Advance(l, 2*time.Minute)
+		l.ack(l.receive(10, "1 hour", "b0")[0]) // a0 has left the lane
+		l.receive(10, "1 hour")                 // and is with its consumer
+		l.ack(first[0])
+		l.ack(l.receive(10, "1 hour", "later")[0])
+		l.receive(10, "1 hour")
+	})
+}
+
+func TestWhatFollowsInItsLineIsTakenAlongOutOfAClaimThatLeftTheLane(t *testing.T) {
+	each(t, "patience => '1 minute'", func(l lines) {
+		l.sendBatch("aab")
+		got := l.receive(10, "1 hour", "a1", "a2", "b3")
+		l.send("c", 0)
+		l.clock.Advance(l, 2*time.Minute)
+		l.ack(l.receive(10, "1 hour", "c0")[0]) // the others have left the lane
+		l.nack(got[0], "0")
+		n, err := surface.Ack(l.Context(), l.db.Pool(l), queue, got[1].ClaimID, []int64{got[1].ID})
+		if err != nil || n != 0 {
+			l.Errorf("ack of a2, which stands behind a1: %d, %v", n, err)
+		}
+		l.ack(got[2])
+		l.ack(l.receive(10, "1 hour", "a1")[0])
+		last := l.receive(10, "1 hour", "a2")
+		if last[0].Attempt != 1 {
+			l.Errorf("attempt %d of a2, want 1", last[0].Attempt)
+		}
+		l.ack(last[0])
+	})
+}

@@ -240,3 +240,15 @@ func TestWhatIsOlderThanTheTTLIsNotDelivered(t *testing.T) {
 		b.fails("WR006", "select weir.configure_queue($1, ttl => '-1 second')", queue)
 	})
 }
+
+func TestADeadLetterFromBeforeTheTimeSoughtToIsStillSentBack(t *testing.T) {
+	each(t, "1", func(b bench) {
+		ids := b.send(1)
+		got := b.receive("default", 1)
+		b.exec("select weir.reject($1, $2)", queue, got[0].ClaimID)
+		b.clock.Advance(b, time.Hour)
+		b.seek(pgtest.QueryVal[string](b, b.db, "select weir_internal.clock()::text"))
+		b.exec("select weir.redrive($1, 'default')", queue)
+		b.wantIDs("default", ids...)
+	})
+}
