@@ -31,6 +31,7 @@ declare
     v_out weir.message_record[] := '{}';
     v_claimed weir.message_record[];
     v_now timestamptz := weir_internal.clock();
+    v_newest bigint := pg_sequence_last_value('weir_internal.{q}_claim_ids'); -- before the group is read
     v_first int := floor(random() * {lanes});
     v_lanes int[] := array[v_first];
     v_probed boolean := {priorities} > 1 or random() < 0.03125;
@@ -78,6 +79,14 @@ begin
                 and not weir_internal.{q}_has_new(weir_internal.{q}_cursor(v_slot), v_lane, v_now);
             continue when not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot);
             c := weir_internal.{q}_cursor(v_slot);
+            if c.n = 0 or c.id >> 14 > v_newest then -- a seek may have moved the lane since the group was read
+                select * into g from weir_internal.groups where queue_no = {no} and no = g.no and id = g.id;
+                if not found then
+                    return v_out; -- dropped
+                elsif g.ttl > interval '0' then
+                    g := weir_internal.apply_ttl(g);
+                end if;
+            end if;
             if c.next_expiry <= v_now then
                 for o in select * from weir_internal.redeliver({no}, g, c, v_want, p_lease, v_now) loop
                     v_want := v_want - o.n;

@@ -252,3 +252,61 @@ func TestADeadLetterFromBeforeTheTimeSoughtToIsStillSentBack(t *testing.T) {
 		b.wantIDs("default", ids...)
 	})
 }
+
+// A receive that had read where its group begins, and claims only after a seek has moved that, passes over nothing.
+func TestAReceiveThatBeganBeforeASeekDeliversFromTheNewPlace(t *testing.T) {
+	each(t, "1", func(b bench) {
+		b.exec("select weir.configure_queue($1, ttl => '1 day')", queue)
+		ids := b.send(3)
+		b.finish(3)
+		b.seek(pgtest.QueryVal[string](b, b.db, "select weir_internal.clock()::text"))
+		ids = append(ids, b.send(1)...)
+		b.finish(1)
+		// a clock that waits, after the group was read, for who holds the lock 42
+		b.exec(`create or replace function weir_internal.clock() returns timestamptz language plpgsql volatile as $$
+			declare
+				stack text;
+			begin
+				if current_setting('weir_test.wait', true) = 'on' then
+					get diagnostics stack = pg_context;
+					if stack like '%apply_ttl%' then
+						perform pg_advisory_xact_lock_shared(42);
+					end if;
+				end if;
+				return clock_timestamp();
+			end $$`)
+		ids = append(ids, b.send(1)...)
+		holder, err := b.db.Conn(b).Begin(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := holder.Exec(b.Context(), "select pg_advisory_xact_lock(42)"); err != nil {
+			b.Fatal(err)
+		}
+		late := b.db.Conn(b)
+		if _, err := late.Exec(b.Context(), "set weir_test.wait = on"); err != nil {
+			b.Fatal(err)
+		}
+		received := make(chan []surface.Message, 1)
+		go func() {
+			got, err := surface.Receive(b.Context(), late, queue, "default", 10, "1 hour")
+			if err != nil {
+				b.Error(err)
+			}
+			received <- got
+		}()
+		pgtest.WaitForLock(b, b.db, late.PgConn().PID())
+		b.seek("start")
+		if _, err := holder.Exec(b.Context(), "commit"); err != nil {
+			b.Fatal(err)
+		}
+		got := surface.IDs(<-received)
+		for more := b.receive("default", 10); len(more) > 0; more = b.receive("default", 10) {
+			got = append(got, surface.IDs(more)...)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, ids) {
+			b.Errorf("delivered %v, want %v", got, ids)
+		}
+	})
+}
