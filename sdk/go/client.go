@@ -52,11 +52,10 @@ type backend interface {
 type verb string
 
 const (
-	ack    verb = "ack"
-	nack   verb = "nack"
-	reject verb = "reject"
-
-	release verb = "release" // not over HTTP
+	ack     verb = "ack"
+	nack    verb = "nack"
+	reject  verb = "reject"
+	release verb = "release"
 )
 
 // Published is where a message of a topic went.
@@ -272,7 +271,7 @@ func (c *Client) Reject(ctx context.Context, queue string, claim int64, reason s
 }
 
 // Release gives messages of a claim back unused, all that are left when no ids are given: they are delivered again at
-// once, and this delivery does not count as an attempt. Over PostgreSQL only.
+// once, and this delivery does not count as an attempt.
 func (c *Client) Release(ctx context.Context, queue string, claim int64, ids ...int64) (int, error) {
 	return c.settle(ctx, release, queue, settlement{claim: claim, ids: ids})
 }

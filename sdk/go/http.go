@@ -226,7 +226,7 @@ func (h *httpBackend) peek(ctx context.Context, queue string, o receiveOptions) 
 	return out.messages(queue, o.group), err
 }
 
-// httpSettlement is an item of ack, nack and reject.
+// httpSettlement is an item of ack, nack, reject and release.
 type httpSettlement struct {
 	Queue   string  `json:"queue,omitempty"` // in a transaction
 	ClaimID int64   `json:"claim_id"`

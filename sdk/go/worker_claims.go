@@ -222,14 +222,9 @@ func (w *Worker) giveBack() {
 	}
 }
 
-// finishUnused gives back tasks that have not begun. A server cannot take them back uncounted.
+// finishUnused gives back tasks that have not begun.
 func (w *Worker) finishUnused(tasks []*task) {
-	now := time.Duration(0)
 	for _, t := range tasks {
-		if _, remote := w.client.b.(*httpBackend); remote {
-			w.finish(t, result{verb: nack, delay: &now, reason: ErrStopped.Error()})
-			continue
-		}
 		w.finish(t, result{verb: release})
 	}
 }

@@ -111,6 +111,9 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 	"reject": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.Reject(ctx, a.Queue, a.ClaimID, a.Reason, a.IDs...)
 	},
+	"release": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Release(ctx, a.Queue, a.ClaimID, a.IDs...)
+	},
 	"extend": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.Extend(ctx, a.Queue, a.ClaimID, ms(*a.LeaseMS))
 	},

@@ -243,7 +243,9 @@ def test_a_lost_claim_cancels_its_handler_and_is_not_acked(client: weir.Client, 
         until(lambda: stats(client, queue).waiting == 0)
 
 
-def test_a_soft_stop_lets_handlers_end_and_gives_the_rest_back(client: weir.Client, queue: str) -> None:
+def test_a_soft_stop_lets_handlers_end_and_gives_the_rest_back_uncounted(
+    near: weir.Client, client: weir.Client, queue: str
+) -> None:
     client.send_batch(queue, list(range(10)))
     began, release = threading.Event(), threading.Event()
     done: list[int] = []
@@ -253,7 +255,7 @@ def test_a_soft_stop_lets_handlers_end_and_gives_the_rest_back(client: weir.Clie
         release.wait(PATIENCE)
         done.append(message.payload)
 
-    worker = weir.Worker(client, queue, handle, concurrency=1, prefetch=10)
+    worker = weir.Worker(near, queue, handle, concurrency=1, prefetch=10)
     with ThreadPoolExecutor() as pool, worker:
         began.wait(PATIENCE)
         stopped = pool.submit(worker.stop)
@@ -265,7 +267,7 @@ def test_a_soft_stop_lets_handlers_end_and_gives_the_rest_back(client: weir.Clie
     got = client.receive(queue, max=10, wait=PATIENCE)
     while len(got) < 9:
         got += client.receive(queue, max=10, wait=PATIENCE)
-    assert sorted(m.payload for m in got) == list(range(1, 10))
+    assert sorted((m.payload, m.attempt) for m in got) == [(n, 1) for n in range(1, 10)]
 
 
 def test_a_hard_stop_cancels_handlers_and_gives_their_messages_back(client: weir.Client, queue: str) -> None:

@@ -182,7 +182,7 @@ export class Client<Q extends object = t.QueueMap> {
 
   /**
    * Gives messages of a claim back unused: they are delivered again at once, and the delivery is not counted as an
-   * attempt (over HTTP it is: there it is a nack without a delay).
+   * attempt.
    */
   async release(queue: string, claimId: t.Id, options: t.AckOptions = {}): Promise<number> {
     return this.settle("release", queue, claimId, options);

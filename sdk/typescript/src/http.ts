@@ -101,12 +101,6 @@ export class HttpTransport implements Transport {
   }
 
   async settle(kind: SettleKind, at: GroupPath, items: readonly Settlement[]): Promise<number[]> {
-    if (kind === "release")
-      return this.settle(
-        "nack",
-        at,
-        items.map((item) => ({ ...item, delayMs: 0 })),
-      );
     const body = `{"${kind}s":[${items.map((item) => claimed(item)).join(",")}]}`;
     const answer = await this.call("POST", `${groupPath(at)}/${kind}`, body);
     return answer[`${kind}s`].map((item: Json) => item.finished);

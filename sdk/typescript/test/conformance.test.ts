@@ -112,6 +112,7 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   receive: (c, { queue, ...rest }) => c.receive(queue, options(rest)),
   ack: (c, { queue, claim_id, ...rest }) => c.ack(queue, claim_id, options(rest)),
   nack: (c, { queue, claim_id, ...rest }) => c.nack(queue, claim_id, options(rest)),
+  release: (c, { queue, claim_id, ...rest }) => c.release(queue, claim_id, options(rest)),
   reject: (c, { queue, claim_id, ...rest }) => c.reject(queue, claim_id, options(rest)),
   extend: (c, { queue, claim_id, lease_ms }) => c.extend(queue, claim_id, lease_ms),
   pop: (c, { queue, ...rest }) => c.pop(queue, options(rest)),

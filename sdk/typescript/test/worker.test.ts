@@ -145,12 +145,11 @@ for (const [name, target] of Object.entries(targets)) {
       back.map((m) => m.payload),
       [2, 3, 4],
     );
-    if (name === "sql")
-      assert.deepEqual(
-        back.map((m) => m.attempt),
-        [1, 1, 1],
-        "that delivery does not count",
-      );
+    assert.deepEqual(
+      back.map((m) => m.attempt),
+      [1, 1, 1],
+      "that delivery does not count",
+    );
     finish.open();
     await stopped;
     await running;

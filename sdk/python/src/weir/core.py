@@ -333,8 +333,7 @@ class Core:
         if chain.messages and not chain.claim.lost:
             ids = tuple(message.id for message in chain.messages)
             chain.messages.clear()
-            first, behind = (ids[:1], ids[1:]) if self._ordered else (ids, ())
-            self._become(Outcome("nack", chain.claim, first, 0, "the worker was stopped", behind))
+            self._become(Outcome("release", chain.claim, ids))
 
     async def _settle(self) -> None:
         while True:
@@ -345,7 +344,7 @@ class Core:
         """Send the outcomes there are. What is not confirmed stays with its claim, which is renewed or lost."""
         self._settled.clear()
         outcomes, self._outcomes = self._outcomes, []
-        for kind in ("ack", "nack", "reject"):
+        for kind in ("ack", "nack", "reject", "release"):
             of_kind = [o for o in outcomes if o.kind == kind and not o.claim.lost]
             if of_kind:
                 await self._settle_kind(kind, settlements(of_kind))

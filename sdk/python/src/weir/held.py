@@ -43,7 +43,7 @@ class Outcome:
     """What shall become of messages of a claim."""
 
     kind: str
-    """``ack``, ``nack`` or ``reject``."""
+    """``ack``, ``nack``, ``reject`` or ``release``."""
     claim: Claim
     ids: tuple[int, ...]
     delay: Duration | None = None

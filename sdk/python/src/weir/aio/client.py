@@ -251,6 +251,12 @@ class AsyncClient:
         """Make messages dead letters at once."""
         return await self.run(calls.reject(queue, claim_id, ids, reason, group))
 
+    async def release(
+        self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
+    ) -> int:
+        """Give messages back unused: they are delivered again at once, and the attempt is not counted."""
+        return await self.run(calls.release(queue, claim_id, ids, group))
+
     async def extend(self, queue: str, claim_id: int, lease: Duration, *, group: str | None = None) -> datetime:
         """Give a live claim more time, from now, and return its deadline."""
         return await self.run(calls.extend(queue, claim_id, lease, group))

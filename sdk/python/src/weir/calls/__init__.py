@@ -19,7 +19,7 @@ from weir.calls.admin import (
     version,
 )
 from weir.calls.call import DEFAULT_GROUP, Call, Request, Row
-from weir.calls.claims import ack, extend, extend_all, nack, reject, settle
+from weir.calls.claims import ack, extend, extend_all, nack, reject, release, settle
 from weir.calls.messages import peek, pop, publish, receive, send, send_batch
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "receive",
     "redrive",
     "reject",
+    "release",
     "resume",
     "seek",
     "send",

@@ -64,6 +64,18 @@ def nack(
     return Call("nack", sql, params, first, request, field("nacks", 0, "finished"), False)
 
 
+def release(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | None) -> Call[int]:
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("claim_id", "bigint", claim_id),
+        Arg("ids", "bigint[]", None if ids is None else list(ids)),
+    ]
+    sql, params = write("release", args)
+    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids))
+    request = Request("POST", f"{group_path(queue, group)}/release", {"releases": [item]})
+    return Call("release", sql, params, first, request, field("releases", 0, "finished"), False)
+
+
 def reject(queue: str, claim_id: int, ids: Sequence[int] | None, reason: str | None, group: str | None) -> Call[int]:
     args = [
         Arg("queue_name", "text", queue),
@@ -97,12 +109,13 @@ _ITEMS = "from jsonb_to_recordset(%s::jsonb) as i (claim_id bigint, ids bigint[]
 _ACK_ALL = f"select weir.ack(%s, i.claim_id, i.ids) {_ITEMS}"
 _NACK_ALL = f"select weir.nack(%s, i.claim_id, i.ids, i.delay, i.reason) {_ITEMS}"
 _REJECT_ALL = f"select weir.reject(%s, i.claim_id, i.ids, i.reason) {_ITEMS}"
+_RELEASE_ALL = f"select weir.release(%s, i.claim_id, i.ids) {_ITEMS}"
 _EXTEND_ALL = "select weir.extend(%s, i.claim_id, %s::interval) from unnest(%s::bigint[]) as i (claim_id)"
 
 
 def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Call[None]:
-    """Ack, nack or reject messages of many claims."""
-    sql = {"ack": _ACK_ALL, "nack": _NACK_ALL, "reject": _REJECT_ALL}[kind]
+    """Ack, nack, reject or release messages of many claims."""
+    sql = {"ack": _ACK_ALL, "nack": _NACK_ALL, "reject": _REJECT_ALL, "release": _RELEASE_ALL}[kind]
     given = [
         fields(
             claim_id=item.claim_id,

@@ -252,6 +252,12 @@ class Client:
         """Make messages dead letters at once."""
         return self.run(calls.reject(queue, claim_id, ids, reason, group))
 
+    def release(
+        self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
+    ) -> int:
+        """Give messages back unused: they are delivered again at once, and the attempt is not counted."""
+        return self.run(calls.release(queue, claim_id, ids, group))
+
     def extend(self, queue: str, claim_id: int, lease: Duration, *, group: str | None = None) -> datetime:
         """Give a live claim more time, from now, and return its deadline."""
         return self.run(calls.extend(queue, claim_id, lease, group))
