@@ -38,7 +38,8 @@ func TestWhatIsWrongWithTheServerIsFound(t *testing.T) {
 		want(`warning,locks,,,"320 locks"`)
 		b.on(super, "alter system set autovacuum = off", "select pg_reload_conf()")
 		want(`warning,autovacuum_off`)
-		deleting := b.run(`insert into weir_internal.dead_letters (queue_no, group_no, id, payload, enqueued_at, attempts, died_at)
+		deleting := b.run(`insert into weir_internal.dead_letters
+				(queue_no, group_no, id, payload, enqueued_at, attempts, died_at)
 			select 1, 0, i, '1', now(), 1, now() from generate_series(1, 20000) i`,
 			"delete from weir_internal.dead_letters")
 		if err := deleting.Close(t.Context()); err != nil { // PostgreSQL 14 counts what a session did when it ends
