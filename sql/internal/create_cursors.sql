@@ -21,6 +21,10 @@ begin
     c.cur := case when p_at_end then weir_internal.snapshot() else '1:1:' end;
     c.prev := c.cur;
     select min(no) into c.lo from weir_internal.segments where queue_no = q.no and freed_by is null;
+    if p_at_end then -- what it has passed may be truncated, and the table serve for another segment
+        c.lo := weir_internal.next_segment(
+            q.no, c.lo, pg_sequence_last_value(format('weir_internal.q%s_log_ring', q.no)), c.cur);
+    end if;
     c.seg := c.lo;
     c.finished := true;
     c.due_at := case when p_at_end then weir_internal.clock() else '-infinity' end;

@@ -92,3 +92,41 @@ func TestClaimRingRecoversFromALongTransaction(t *testing.T) {
 		}
 	})
 }
+
+// The segment was closed, and not yet given back, when the group was created behind it.
+func TestAGroupThatBeganAtTheEndReadsNoSegmentTwiceWhenItsTableServesAgain(t *testing.T) {
+	each(t, "1", func(b bench) {
+		b.fill(100)
+		surface.Settle(b, b.db.Pool(b))
+		if b.logRing() != 1 {
+			b.Fatalf("the ring is at %d, want 1", b.logRing())
+		}
+		b.db.Exec(b, "select weir.create_group('ring', 'late', start => 'end')")
+		for b.logRing() < 3 { // segment 3 is in the table that segment 0 was in
+			b.fill(20)
+			b.drain()
+			surface.Settle(b, b.db.Pool(b))
+		}
+		b.fill(20)
+		last := pgtest.QueryVal[int64](b, b.db, "select max(id) from weir_internal.q1_log_0")
+		seen := map[int64]bool{}
+		for {
+			got, err := surface.Pop(b.Context(), b.db.Pool(b), queue, "late", 15)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if len(got) == 0 {
+				break
+			}
+			for _, m := range got {
+				if seen[m.ID] {
+					b.Fatalf("%v came twice", m)
+				}
+				seen[m.ID] = true
+			}
+		}
+		if !seen[last] {
+			b.Errorf("message %d never came", last)
+		}
+	})
+}
