@@ -16,10 +16,15 @@ declare
     v_queue text;
 begin
     for v_queue in select * from weir_internal.visible_queues() loop
-        return query execute
-            'select name, lanes / priorities, message_bytes_max, segment_bytes, claims_bytes, created_at, paused,
-                 priorities, aging, ttl, retention, dedup_window, backlog_max
-             from ' || weir_internal.queue_function('describe', v_queue) || '()';
+        begin
+            return query execute
+                'select name, lanes / priorities, message_bytes_max, segment_bytes, claims_bytes, created_at, paused,
+                     priorities, aging, ttl, retention, dedup_window, backlog_max
+                 from ' || weir_internal.queue_function('describe', v_queue) || '()';
+        exception
+            when sqlstate 'WR001' or undefined_function then
+                null; -- dropped meanwhile
+        end;
     end loop;
 end
 $$;

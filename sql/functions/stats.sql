@@ -25,7 +25,14 @@ begin
         union all
         select * from weir_internal.visible_queues() where stats.queue_name is null
     loop
-        return query execute 'select * from ' || weir_internal.queue_function('stats', v_queue) || '()';
+        begin
+            return query execute 'select * from ' || weir_internal.queue_function('stats', v_queue) || '()';
+        exception
+            when sqlstate 'WR001' or undefined_function or undefined_table then
+                if stats.queue_name is not null then
+                    raise;
+                end if; -- else it was dropped meanwhile
+        end;
     end loop;
 end
 $$;

@@ -81,7 +81,8 @@ export class Settler<T> {
       const tasks = [...this.returns, ...[...this.acks].map(ackOf)].filter((task) => !task.claim.lost);
       this.returns = [];
       this.acks = new Set();
-      for (const kind of ["release", "nack", "reject", "ack"] as const) {
+      // Acks first: a nack takes along what of its key is not acknowledged.
+      for (const kind of ["ack", "nack", "reject", "release"] as const) {
         const same = tasks.filter((task) => task.kind === kind);
         if (same.length > 0) await this.settle(kind, same);
       }
