@@ -2,7 +2,7 @@
 -- The queues of this database that the caller consumes from or administers.
 --
 -- Returns: one row a queue, by name; lanes are those of one priority; paused tells whether the whole queue is.
--- Raises: none
+-- Raises: none (a WR001 within means that a queue was dropped meanwhile)
 -- Locks: none
 create or replace function weir.list_queues()
 returns table (
