@@ -48,7 +48,7 @@ func run(t *testing.T, major int, span time.Duration, held bool) {
 		}
 	}
 
-	produce, stop := context.WithTimeout(t.Context(), span)
+	produce, stop := context.WithCancel(t.Context())
 	defer stop()
 	quiet := make(chan struct{}) // closed when all is settled or given up
 	var senders, others sync.WaitGroup
@@ -65,6 +65,7 @@ func run(t *testing.T, major int, span time.Duration, held bool) {
 		others.Go(func() { l.maintain(over) })
 	}
 	others.Go(func() { l.disturb(produce) })
+	others.Go(func() { l.stopWhenTurned(span, stop) })
 
 	senders.Wait()
 	if held {
@@ -82,7 +83,6 @@ func run(t *testing.T, major int, span time.Duration, held bool) {
 	if t.Failed() {
 		return
 	}
-	ringsTurned(t, db)
 	if held {
 		if _, err := reader.Exec(t.Context(), "commit"); err != nil {
 			t.Fatal(err)
@@ -154,13 +154,22 @@ func (l *load) disturb(ctx context.Context) {
 	}
 }
 
-func ringsTurned(t *testing.T, db *pgtest.DB) {
-	t.Helper()
-	log := pgtest.QueryVal[int64](t, db, "select pg_sequence_last_value('weir_internal.q1_log_ring')")
-	claims := pgtest.QueryVal[int64](t, db, "select pg_sequence_last_value('weir_internal.q1_claims_ring')")
-	t.Logf("the log ring turned %d times, the claim ring %d", log, claims/2)
-	if log < 3 || claims < 4 {
-		t.Errorf("log ring at %d, claim ring at %d: the test has not turned them enough", log, claims)
+// stopWhenTurned ends the load when it has lasted, and both rings have turned under it.
+func (l *load) stopWhenTurned(span time.Duration, stop func()) {
+	defer stop()
+	var log, claims int64
+	begin := time.Now()
+	for time.Since(begin) < span || log < 3 || claims < 4 {
+		if time.Since(begin) > 30*time.Second {
+			l.fail("log ring at %d, claim ring at %d: 30 s of load have not turned them enough", log, claims)
+			return
+		}
+		pause(l.tb.Context(), 50*time.Millisecond)
+		err := l.db.Pool(l.tb).QueryRow(l.tb.Context(), `select pg_sequence_last_value('weir_internal.q1_log_ring'),
+			pg_sequence_last_value('weir_internal.q1_claims_ring')`).Scan(&log, &claims)
+		if err != nil {
+			l.expected(err)
+		}
 	}
 }
 
