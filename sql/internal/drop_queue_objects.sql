@@ -15,12 +15,13 @@ declare
     v_function regprocedure;
 begin
     execute format(
-        'drop sequence weir_internal.q%1$s_ids, weir_internal.q%1$s_later_clock, weir_internal.q%1$s_claims_ring;
+        'drop sequence weir_internal.q%1$s_ids, weir_internal.q%1$s_claim_ids, weir_internal.q%1$s_later_clock,
+             weir_internal.q%1$s_claims_ring;
          drop view weir_internal.q%1$s_claims_2;
          drop table weir_internal.q%1$s_claims_0, weir_internal.q%1$s_claims_1;
          drop sequence weir_internal.q%1$s_log_ring;
          drop table weir_internal.q%1$s_log_0, weir_internal.q%1$s_log_1, weir_internal.q%1$s_log_2;
-         drop sequence weir_internal.q%1$s_claim_ids, weir_internal.q%1$s_waiting;
+         drop sequence weir_internal.q%1$s_waiting;
          drop table weir_internal.q%1$s_later, weir_internal.q%1$s_parked;
          drop table if exists weir_internal.q%1$s_dedup_0, weir_internal.q%1$s_dedup_1;
          drop sequence if exists weir_internal.q%1$s_dedup_ring, weir_internal.q%1$s_backlog_end,
