@@ -7,7 +7,8 @@
 --   group_name  the group
 --   max         1 to 10,000 messages at most
 --   lease       1 millisecond to 7 days
--- Returns: the messages; none when there is nothing, and then nothing is written.
+-- Returns: the messages; none when there is nothing, and then nothing is written. Fewer than max does not mean that
+-- nothing is left.
 -- Raises: WR001, WR003, WR006, WR012
 -- Locks: the lanes it claims in, until the transaction ends: commit, then work. A receive that is rolled back never
 -- happened, and is not counted as an attempt.

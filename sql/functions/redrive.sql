@@ -1,6 +1,6 @@
 -- weir.redrive(queue_name, group_name, ids)
 -- Sends dead letters back to their own group, their attempts counted from zero. At most 10,000 a call: call again until
--- it returns 0.
+-- it returns 0. What is past the queue's ttl would not be delivered, and stays among the dead letters.
 --
 -- Parameters:
 --   queue_name  the queue

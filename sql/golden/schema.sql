@@ -618,7 +618,7 @@
 -- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats:orders() returns SETOF weir.group_stats v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[]) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[], p_since timestamp with time zone) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_sample(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_unfinished(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.to_micros(p_time timestamp with time zone) returns bigint i - {owner=X/owner}

@@ -17,6 +17,6 @@ declare
     q weir_internal.queues := weir_internal.find_queue(queue_name);
     g weir_internal.groups := weir_internal.find_group(q, group_name);
 begin
-    return coalesce(cardinality(weir_internal.take_dead_letters(q, g, ids)), 0);
+    return coalesce(cardinality(weir_internal.take_dead_letters(q, g, ids, '-infinity')), 0);
 end
 $$;

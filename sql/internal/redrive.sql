@@ -17,7 +17,8 @@ as $$
 declare
     q weir_internal.queues := weir_internal.find_queue(queue_name);
     g weir_internal.groups := weir_internal.find_group(q, group_name);
-    v_messages weir_internal.later_row[] := weir_internal.take_dead_letters(q, g, ids);
+    v_messages weir_internal.later_row[] :=
+        weir_internal.take_dead_letters(q, g, ids, weir_internal.ttl_start(g)); -- older ones would not be delivered
 begin
     perform weir_internal.retry(q, g, v_messages, interval '0');
     return coalesce(cardinality(v_messages), 0);

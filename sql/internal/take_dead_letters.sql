@@ -1,15 +1,16 @@
--- weir_internal.take_dead_letters(q, g, p_ids)
+-- weir_internal.take_dead_letters(q, g, p_ids, p_since)
 -- Removes up to 10,000 of a group's dead letters. What another transaction is removing is passed over.
 --
 -- Parameters:
---   q      the queue
---   g      the group
---   p_ids  which, all of them present; null = the oldest
+--   q        the queue
+--   g        the group
+--   p_ids    which, all of them present; null = the oldest
+--   p_since  only those that were sent at or after it; the others stay
 -- Returns: the messages, attempts zero; null when there are none.
 -- Raises: WR017
 -- Locks: the rows, until the transaction ends.
 create or replace function weir_internal.take_dead_letters(
-    q weir_internal.queues, g weir_internal.groups, p_ids bigint[])
+    q weir_internal.queues, g weir_internal.groups, p_ids bigint[], p_since timestamptz)
 returns weir_internal.later_row[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -33,6 +34,7 @@ begin
         where queue_no = q.no and group_no = g.no and id = any(array(
             select d.id from weir_internal.dead_letters d
             where d.queue_no = q.no and d.group_no = g.no and (p_ids is null or d.id = any(p_ids))
+                and d.enqueued_at >= p_since
             order by d.id limit 10000 for update skip locked))
         returning *)
     select array_agg(row(null, null, t.id, g.id, 0, t.key, t.payload, t.headers, t.enqueued_at)::weir_internal.later_row

@@ -7,7 +7,8 @@
 -- segment those are first the stragglers, transactions that were in progress in prev and are over in cur, then
 -- everything from xmax(prev). Two index ranges, each in index order: however old a transaction is held open elsewhere,
 -- nothing already read is walked again. When an interval is exhausted, cur becomes prev and the snapshot of this moment
--- becomes cur. All of it is stored with the claim, so an empty lane writes nothing.
+-- becomes cur. All of it is stored with the claim, so an empty lane writes nothing. What is only passed over, because it
+-- is too old or joins a parked line, is passed over once: the cursor is stored behind it, also when nothing was claimed.
 --
 -- Parameters:
 --   c        the lane's newest claim, its low and next_expiry possibly moved on
@@ -41,6 +42,7 @@ declare
     v_lines text[] := '{}';   -- ordered: the lane's lines that are parked
     v_parked int := 0;        -- ordered: messages that had to join them
     v_rest boolean := false;  -- some of the record did, so that it is gone on with
+    v_old int := 0;           -- records passed over that were sent before the group's beginning
 begin
     if g.ordered then
         v_lines := array(select distinct p.line from weir_internal.{q}_parked p
@@ -74,7 +76,6 @@ begin
                 cross join lateral (
                     select * from weir_internal.{q}_log_{k} s
                     where s.lane = p_lane and s.txid = x and s.id > case when x = c.txid then c.pos else 0 end
-                        and s.enqueued_at >= g.since
                     order by s.id
                 ) l
             )
@@ -84,7 +85,6 @@ begin
                 where s.lane = p_lane and
                         (s.txid, s.id) > (greatest(c.txid, v_xmax), case when c.txid < v_xmax then 0 else c.pos end)
                     and s.txid < pg_snapshot_xmax(c.cur) and pg_visible_in_snapshot(s.txid, c.cur)
-                    and s.enqueued_at >= g.since
                 order by s.txid, s.id
             );
         --}
@@ -94,9 +94,19 @@ begin
                 fetch v_rows into r;
                 exit when not found;
             end if;
-            if v_taken + v_parked = 0 then
+            if r.enqueued_at < g.since then
+                c.txid := r.txid;
+                c.pos := r.id;
+                v_old := v_old + 1;
+                exit when v_old >= 10000;
+                continue;
+            end if;
+            if o.claim_id is null then
                 if p_max = 0 then
                     close v_rows;
+                    if v_old > 0 then
+                        perform weir_internal.{q}_checkpoint(c);
+                    end if;
                     return v_out; -- not idle: whoever consumes will move the cursor
                 end if;
                 c.id := nextval('weir_internal.{q}_claim_ids') * 16384 + c.slot;
@@ -152,7 +162,7 @@ begin
         if c.finished then
             c.lo := weir_internal.next_segment({no}, c.lo, v_hi, c.cur);
         end if;
-        exit when p_max > 0 and v_taken >= p_max or v_parked > 1000;
+        exit when p_max > 0 and v_taken >= p_max or v_parked > 1000 or v_old >= 10000;
         if c.seg < v_hi then
             exit when v_taken > 0; -- a claim stays within one segment
             c.seg := weir_internal.next_segment({no}, c.seg + 1, v_hi, c.prev);
@@ -170,7 +180,7 @@ begin
         c.pos := 0;
     end loop;
     if v_taken = 0 then
-        if p_max = 0 or v_parked > 0 then
+        if p_max = 0 or v_parked > 0 or v_old > 0 then
             perform weir_internal.{q}_checkpoint(c);
         end if;
         return v_out;

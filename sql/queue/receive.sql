@@ -94,9 +94,10 @@ begin
                 end loop;
                 c := weir_internal.{q}_fresh(v_slot, v_now);
             end if;
+            exit when v_want <= 0;
             continue when v_expired;
             continue when g.ordered and weir_internal.{q}_occupied(g, c, v_now);
-            if v_want > 0 and v_lane < {lanes} then
+            if v_lane < {lanes} then
                 v_claimed := weir_internal.{q}_claim(c, g, v_lane, v_want, p_lease);
                 foreach o in array v_claimed loop
                     v_want := v_want - o.n;

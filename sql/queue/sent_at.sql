@@ -31,7 +31,7 @@ begin
         union all
         select * from weir_internal.{q}_log_2 t where c.seg % 3 = 2
     ) s
-    where s.lane = p_lane and (s.txid, s.id) > (c.txid, c.pos) and s.enqueued_at >= g.since
+    where s.lane = p_lane and (s.txid, s.id) > (c.txid, c.pos)
     order by s.txid, s.id limit 1;
     if v_at is null then
         select opened_at into v_at from weir_internal.segments where queue_no = {no} and no = c.seg;

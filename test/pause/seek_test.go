@@ -310,3 +310,58 @@ func TestAReceiveThatBeganBeforeASeekDeliversFromTheNewPlace(t *testing.T) {
 		}
 	})
 }
+
+// What is too old is read once, and not by every receive until something newer comes.
+func TestWhatIsTooOldIsPassedOverOnce(t *testing.T) {
+	each(t, "2", func(b bench) {
+		b.exec("select weir.configure_queue($1, ttl => '10 minutes')", queue)
+		b.exec("select weir.send($1, '1') from generate_series(1, 300)", queue)
+		b.clock.Advance(b, 11*time.Minute)
+		news := `select count(*) from generate_series(0, 1) l
+			where weir_internal.q1_has_new(weir_internal.q1_cursor(l::smallint), l, weir_internal.clock())`
+		b.wantCount(2, news)
+		b.wantIDs("default")
+		b.wantCount(0, news)
+		before := pgtest.QueryVal[int64](b, b.db, "select pg_sequence_last_value('weir_internal.q1_claim_ids')")
+		b.wantIDs("default")
+		b.wantCount(int(before), "select pg_sequence_last_value('weir_internal.q1_claim_ids')")
+		b.wantIDs("default", b.send(3)...)
+	})
+}
+
+// There may be more of it than one receive should read.
+func TestALongBacklogThatIsTooOldIsPassedOverInSteps(t *testing.T) {
+	each(t, "1", func(b bench) {
+		b.exec("select weir.configure_queue($1, ttl => '10 minutes')", queue)
+		b.exec(`insert into weir_internal.q1_log_0 (id, n, lane, enqueued_at, payloads)
+			select nextval('weir_internal.q1_ids'), 1, 0, weir_internal.clock(), array['1'::jsonb]
+			from generate_series(1, 25000)`)
+		b.clock.Advance(b, 11*time.Minute)
+		ids := b.send(3)
+		var got []int64
+		calls := 0
+		for ; len(got) == 0 && calls < 10; calls++ {
+			got = surface.IDs(b.receive("default", 10))
+		}
+		if !slices.Equal(got, ids) || calls < 2 || calls > 3 { // a receive may look into a lane twice
+			b.Errorf("%d receives brought %v, want 2 or 3 to bring %v", calls, got, ids)
+		}
+	})
+}
+
+func TestADeadLetterPastTheTTLStaysWhenItIsRedriven(t *testing.T) {
+	each(t, "1", func(b bench) {
+		b.exec("select weir.configure_queue($1, ttl => '10 minutes')", queue)
+		b.send(1)
+		old := b.receive("default", 1)
+		b.exec("select weir.reject($1, $2)", queue, old[0].ClaimID)
+		b.clock.Advance(b, 11*time.Minute)
+		young := b.send(1)
+		b.exec("select weir.reject($1, claim_id) from weir.receive($1)", queue)
+		b.wantCount(1, "select weir.redrive($1, 'default')", queue)
+		b.wantCount(0, "select weir.redrive($1, 'default', $2)", queue, surface.IDs(old))
+		b.wantIDs("default", young...)
+		b.wantCount(1, "select dead from weir.stats($1)", queue)
+		b.wantCount(1, "select weir.discard($1, 'default')", queue)
+	})
+}
