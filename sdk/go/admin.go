@@ -8,6 +8,28 @@ func (c *Client) CreateQueue(ctx context.Context, queue string, o QueueOptions) 
 	return c.do(ctx, false, func() error { return c.b.createQueue(ctx, queue, o) })
 }
 
+// ConfigureQueue changes settings of a queue that is in use.
+func (c *Client) ConfigureQueue(ctx context.Context, queue string, s QueueSettings) error {
+	return c.do(ctx, true, func() error { return c.b.configureQueue(ctx, queue, s) })
+}
+
+// RenameQueue gives a queue another name. All that it has stays, and what was claimed before is acked under the new
+// name.
+func (c *Client) RenameQueue(ctx context.Context, queue, name string) error {
+	return c.do(ctx, false, func() error { return c.b.renameQueue(ctx, queue, name) })
+}
+
+// ListQueues lists the queues that the caller consumes from or administers.
+func (c *Client) ListQueues(ctx context.Context) ([]Queue, error) {
+	return retry(ctx, c.tries, true, func() ([]Queue, error) { return c.b.listQueues(ctx) })
+}
+
+// Get shows a message, wherever in the queue it is, without claiming it: nil when the queue does not keep it any more.
+// It reads all of the queue, so it is for people who look, not for programs that poll.
+func (c *Client) Get(ctx context.Context, queue string, id int64) (*StoredMessage, error) {
+	return retry(ctx, c.tries, true, func() (*StoredMessage, error) { return c.b.get(ctx, queue, id) })
+}
+
 // DropQueue removes a queue with all its messages.
 func (c *Client) DropQueue(ctx context.Context, queue string) error {
 	return c.do(ctx, false, func() error { return c.b.dropQueue(ctx, queue) })
@@ -16,6 +38,11 @@ func (c *Client) DropQueue(ctx context.Context, queue string) error {
 // CreateGroup makes a group of a queue.
 func (c *Client) CreateGroup(ctx context.Context, queue, group string, o GroupOptions) error {
 	return c.do(ctx, false, func() error { return c.b.createGroup(ctx, queue, group, o) })
+}
+
+// ConfigureGroup changes settings of a group that is in use.
+func (c *Client) ConfigureGroup(ctx context.Context, queue, group string, s GroupSettings) error {
+	return c.do(ctx, true, func() error { return c.b.configureGroup(ctx, queue, group, s) })
 }
 
 // DropGroup removes a group.
@@ -64,6 +91,32 @@ func (c *Client) Redrive(ctx context.Context, queue string, opts ...ReceiveOptio
 func (c *Client) Discard(ctx context.Context, queue string, opts ...ReceiveOption) (int64, error) {
 	o := collectReceive(1, opts)
 	return retry(ctx, c.tries, false, func() (int64, error) { return c.b.discard(ctx, queue, o) })
+}
+
+// Bind sends the messages of the topics that a pattern covers to a queue: words separated by dots, of which "*" stands
+// for any one and "#" for any number.
+func (c *Client) Bind(ctx context.Context, pattern, queue string) error {
+	return c.do(ctx, true, func() error { return c.b.bind(ctx, pattern, queue) })
+}
+
+// Unbind removes a binding and reports whether it was there.
+func (c *Client) Unbind(ctx context.Context, pattern, queue string) (bool, error) {
+	return retry(ctx, c.tries, false, func() (bool, error) { return c.b.unbind(ctx, pattern, queue) })
+}
+
+// Route names the queues to which Publish would send the messages of a topic.
+func (c *Client) Route(ctx context.Context, topic string) ([]string, error) {
+	return retry(ctx, c.tries, true, func() ([]string, error) { return c.b.route(ctx, topic) })
+}
+
+// ListBindings lists which topics go to which queues.
+func (c *Client) ListBindings(ctx context.Context) ([]Binding, error) {
+	return retry(ctx, c.tries, true, func() ([]Binding, error) { return c.b.listBindings(ctx) })
+}
+
+// Doctor looks for what is wrong, the worst first.
+func (c *Client) Doctor(ctx context.Context) ([]Finding, error) {
+	return retry(ctx, c.tries, true, func() ([]Finding, error) { return c.b.doctor(ctx) })
 }
 
 // Stats counts what the groups of a queue have before them, those of all queues when queue is "".

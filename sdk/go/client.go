@@ -35,15 +35,25 @@ type backend interface {
 	redrive(ctx context.Context, queue string, o receiveOptions) (int64, error)
 	discard(ctx context.Context, queue string, o receiveOptions) (int64, error)
 	createQueue(ctx context.Context, queue string, o QueueOptions) error
+	configureQueue(ctx context.Context, queue string, s QueueSettings) error
+	renameQueue(ctx context.Context, queue, name string) error
 	dropQueue(ctx context.Context, queue string) error
+	listQueues(ctx context.Context) ([]Queue, error)
+	get(ctx context.Context, queue string, id int64) (*StoredMessage, error)
 	createGroup(ctx context.Context, queue, group string, o GroupOptions) error
+	configureGroup(ctx context.Context, queue, group string, s GroupSettings) error
 	dropGroup(ctx context.Context, queue, group string) error
 	listGroups(ctx context.Context, queue string) ([]Group, error)
 	seek(ctx context.Context, queue, group, position string) error
 	pause(ctx context.Context, queue, group string) error
 	resume(ctx context.Context, queue, group string) error
 	purge(ctx context.Context, queue, group string) (int64, error)
+	bind(ctx context.Context, pattern, queue string) error
+	unbind(ctx context.Context, pattern, queue string) (bool, error)
+	route(ctx context.Context, topic string) ([]string, error)
+	listBindings(ctx context.Context) ([]Binding, error)
 	stats(ctx context.Context, queue string) ([]GroupStats, error)
+	doctor(ctx context.Context) ([]Finding, error)
 	maintain(ctx context.Context) (int, error)
 	version(ctx context.Context) (string, error)
 }
@@ -214,9 +224,13 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 	return retry(ctx, c.tries, once, func() ([]int64, error) { return c.b.send(ctx, queue, texts, o) })
 }
 
-// Publish sends a message to every queue that is bound to its topic, to all or none.
+// Publish sends a message to every queue that is bound to its topic, to all or none. It takes neither a DedupKey nor a
+// Priority.
 func (c *Client) Publish(ctx context.Context, topic string, payload any, opts ...SendOption) ([]Published, error) {
 	o := collectSend(opts)
+	if o.dedupKey != "" || o.priority != nil {
+		return nil, fmt.Errorf("publish message: %w: neither a dedup key nor a priority", ErrNotSupported)
+	}
 	m, err := toJSON(Outgoing{Payload: payload, Key: o.key, Headers: o.headers})
 	if err != nil {
 		return nil, err

@@ -35,11 +35,17 @@ var (
 	errBadAnswer = errors.New("the server's answer cannot be read")
 )
 
-// SQLSTATEs of a connection that cannot be made and of one that broke.
+// SQLSTATEs of a connection that cannot be made, of one that broke, and of what is not there to be called.
 const (
-	codeCannotConnect = "08001"
-	codeBroken        = "08006"
+	codeCannotConnect     = "08001"
+	codeBroken            = "08006"
+	codeUndefinedColumn   = "42703"
+	codeUndefinedFunction = "42883"
+	codeUndefinedSchema   = "3F000"
 )
+
+// hintOlder is the cure for what the other side does not know.
+const hintOlder = "It is older than this SDK, or the engine is not installed: upgrade it with `weir install`."
 
 // Error is a failure that the engine, PostgreSQL or the connection to it reported. Programs look at Code, or ask
 // errors.Is(err, weir.ErrQueueNotFound), and never at the text.
@@ -178,7 +184,11 @@ func fromServer(code string, err error) *Error {
 	if errors.As(err, &pg) {
 		e.Message, e.Detail, e.Hint = pg.Message, pg.Detail, pg.Hint
 	}
-	if ours, ok := codes[code]; ok {
+	switch code {
+	case codeUndefinedFunction, codeUndefinedColumn, codeUndefinedSchema: // the statement is the SDK's, not the user's
+		e.Code, e.Hint = ErrNotSupported.Code, hintOlder
+	}
+	if ours, ok := codes[e.Code]; ok {
 		e.Name, e.Retryable = ours.Name, ours.Retryable
 	}
 	return e

@@ -104,7 +104,14 @@ func (h *httpBackend) failure(ctx context.Context, doing string, err error) erro
 // problemError is what the server reported. What stands between may answer, too, and in other words.
 func problemError(status int, text []byte) *Error {
 	var p problem
-	if err := json.Unmarshal(text, &p); err != nil || p.SQLState == "" {
+	err := json.Unmarshal(text, &p)
+	if p.SQLState == "" && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
+		return &Error{
+			Code: ErrNotSupported.Code, Name: ErrNotSupported.Name,
+			Message: fmt.Sprintf("the server does not know this call: HTTP status %d", status), Hint: hintOlder,
+		}
+	}
+	if err != nil || p.SQLState == "" {
 		return &Error{
 			Code: codeBroken, Name: "connection_failure", Message: fmt.Sprintf("HTTP status %d without a reason", status),
 			Retryable: status == http.StatusTooManyRequests || status >= 502,
@@ -121,6 +128,8 @@ func queuePath(queue string) string { return "/v1/queues/" + url.PathEscape(queu
 func groupPath(queue, group string) string {
 	return queuePath(queue) + "/groups/" + url.PathEscape(group)
 }
+
+func topicPath(topic string) string { return "/v1/topics/" + url.PathEscape(topic) }
 
 // httpMessage is a message to send.
 type httpMessage struct {
@@ -171,7 +180,7 @@ func (h *httpBackend) publish(ctx context.Context, topic string, m jsonMessage, 
 		Messages []struct{ Sent []Published }
 	}
 	in := map[string]any{"messages": httpMessages([]jsonMessage{m}, o)}
-	err := h.call(ctx, http.MethodPost, "/v1/topics/"+url.PathEscape(topic)+"/messages", in, &out)
+	err := h.call(ctx, http.MethodPost, topicPath(topic)+"/messages", in, &out)
 	if err != nil || len(out.Messages) == 0 {
 		return nil, err
 	}

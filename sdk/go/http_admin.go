@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -63,11 +64,51 @@ func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOpti
 	in := map[string]any{}
 	given(in, "lanes", o.Lanes)
 	given(in, "message_bytes_max", o.MessageBytesMax)
+	given(in, "segment_bytes", o.SegmentBytes)
+	given(in, "claims_bytes", o.ClaimsBytes)
 	given(in, "priorities", o.Priorities)
+	given(in, "backlog_max", o.BacklogMax)
+	given(in, "aging_ms", *millis(&o.Aging))
 	given(in, "ttl_ms", *millis(&o.TTL))
 	given(in, "retention_ms", *millis(&o.Retention))
 	given(in, "dedup_window_ms", *millis(&o.DedupWindow))
 	return h.call(ctx, http.MethodPut, queuePath(queue), in, nil)
+}
+
+func (h *httpBackend) configureQueue(ctx context.Context, queue string, s QueueSettings) error {
+	return h.call(ctx, http.MethodPatch, queuePath(queue), struct {
+		MessageBytesMax *int   `json:"message_bytes_max,omitempty"`
+		SegmentBytes    *int64 `json:"segment_bytes,omitempty"`
+		ClaimsBytes     *int64 `json:"claims_bytes,omitempty"`
+		AgingMS         *int64 `json:"aging_ms,omitempty"`
+		TTLMS           *int64 `json:"ttl_ms,omitempty"`
+		RetentionMS     *int64 `json:"retention_ms,omitempty"`
+		DedupWindowMS   *int64 `json:"dedup_window_ms,omitempty"`
+		BacklogMax      *int64 `json:"backlog_max,omitempty"`
+	}{
+		s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes, millis(s.Aging), millis(s.TTL), millis(s.Retention),
+		millis(s.DedupWindow), s.BacklogMax,
+	}, nil)
+}
+
+func (h *httpBackend) renameQueue(ctx context.Context, queue, name string) error {
+	return h.call(ctx, http.MethodPost, queuePath(queue)+"/rename", map[string]string{"new_name": name}, nil)
+}
+
+func (h *httpBackend) listQueues(ctx context.Context) ([]Queue, error) {
+	var out struct{ Queues []queueRow }
+	err := h.call(ctx, http.MethodGet, "/v1/queues", nil, &out)
+	return queuesOf(out.Queues, err)
+}
+
+func (h *httpBackend) get(ctx context.Context, queue string, id int64) (*StoredMessage, error) {
+	var out StoredMessage
+	path := queuePath(queue) + "/messages/" + strconv.FormatInt(id, 10)
+	err := h.call(ctx, http.MethodGet, path, nil, &out)
+	if errors.Is(err, ErrMessageNotFound) {
+		return nil, nil //nolint:nilnil // as Get says
+	}
+	return &out, err
 }
 
 func (h *httpBackend) dropQueue(ctx context.Context, queue string) error {
@@ -93,14 +134,23 @@ func given[T comparable](in map[string]any, name string, v T) {
 	}
 }
 
+func (h *httpBackend) configureGroup(ctx context.Context, queue, group string, s GroupSettings) error {
+	return h.call(ctx, http.MethodPatch, groupPath(queue, group), struct {
+		MaxAttempts  *int   `json:"max_attempts,omitempty"`
+		BackoffMinMS *int64 `json:"backoff_min_ms,omitempty"`
+		BackoffMaxMS *int64 `json:"backoff_max_ms,omitempty"`
+		PatienceMS   *int64 `json:"patience_ms,omitempty"`
+	}{s.MaxAttempts, millis(s.BackoffMin), millis(s.BackoffMax), millis(s.Patience)}, nil)
+}
+
 func (h *httpBackend) dropGroup(ctx context.Context, queue, group string) error {
 	return h.call(ctx, http.MethodDelete, groupPath(queue, group), nil, nil)
 }
 
 func (h *httpBackend) listGroups(ctx context.Context, queue string) ([]Group, error) {
-	var out struct{ Groups []Group }
+	var out struct{ Groups []groupRow }
 	err := h.call(ctx, http.MethodGet, queuePath(queue)+"/groups", nil, &out)
-	return out.Groups, err
+	return groupsOf(out.Groups, err)
 }
 
 func (h *httpBackend) seek(ctx context.Context, queue, group, position string) error {
@@ -128,6 +178,38 @@ func anyGroupPath(queue, group string) string {
 		return queuePath(queue)
 	}
 	return groupPath(queue, group)
+}
+
+func bindingPath(pattern, queue string) string {
+	return topicPath(pattern) + "/queues/" + url.PathEscape(queue)
+}
+
+func (h *httpBackend) bind(ctx context.Context, pattern, queue string) error {
+	return h.call(ctx, http.MethodPut, bindingPath(pattern, queue), nil, nil)
+}
+
+func (h *httpBackend) unbind(ctx context.Context, pattern, queue string) (bool, error) {
+	var out struct{ Unbound bool }
+	err := h.call(ctx, http.MethodDelete, bindingPath(pattern, queue), nil, &out)
+	return out.Unbound, err
+}
+
+func (h *httpBackend) route(ctx context.Context, topic string) ([]string, error) {
+	var out struct{ Queues []string }
+	err := h.call(ctx, http.MethodGet, topicPath(topic)+"/route", nil, &out)
+	return out.Queues, err
+}
+
+func (h *httpBackend) listBindings(ctx context.Context) ([]Binding, error) {
+	var out struct{ Bindings []Binding }
+	err := h.call(ctx, http.MethodGet, "/v1/topics", nil, &out)
+	return out.Bindings, err
+}
+
+func (h *httpBackend) doctor(ctx context.Context) ([]Finding, error) {
+	var out struct{ Findings []Finding }
+	err := h.call(ctx, http.MethodGet, "/v1/doctor", nil, &out)
+	return out.Findings, err
 }
 
 func (h *httpBackend) stats(ctx context.Context, queue string) ([]GroupStats, error) {

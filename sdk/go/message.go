@@ -88,21 +88,3 @@ type DeadLetter struct {
 	DiedAt     time.Time       `json:"died_at"`
 	Reason     *string         `json:"reason"`
 }
-
-// Group is how a group of a queue is set up.
-type Group struct {
-	Group       string `json:"group"`
-	Ordered     bool   `json:"ordered"`
-	MaxAttempts int    `json:"max_attempts"`
-}
-
-// GroupStats counts what a group has before it.
-type GroupStats struct {
-	Queue   string `json:"queue"`
-	Group   string `json:"group"`
-	Waiting int64  `json:"waiting"` // a receive could get them now
-	Claimed int64  `json:"claimed"` // under a live claim
-	Delayed int64  `json:"delayed"` // not due yet
-	Parked  int64  `json:"parked"`  // of an ordered group: in lines of keys that are in trouble
-	Dead    int64  `json:"dead"`    // dead letters
-}

@@ -115,10 +115,26 @@ func Reason(text string) NackOption { return func(s *settlement) { s.reason = te
 type QueueOptions struct {
 	Lanes           int           // how many consumers can claim at the same moment; 1 is a total order
 	MessageBytesMax int           // the largest message as stored
+	SegmentBytes    int64         // the size at which a segment of the log is closed
+	ClaimsBytes     int64         // the size at which a table of the claim log is left
 	Priorities      int           // levels of priority, each with so many lanes
+	Aging           time.Duration // how much longer a message must wait to go before one a level higher
 	TTL             time.Duration // what was sent longer ago is not delivered any more
 	Retention       time.Duration // how long what all groups have finished is kept for Seek
 	DedupWindow     time.Duration // how long a dedup key is remembered
+	BacklogMax      int64         // by how many messages the slowest group may be behind
+}
+
+// QueueSettings are changes to a queue. Nil leaves a setting as it is: QueueSettings{TTL: new(time.Hour)}.
+type QueueSettings struct {
+	MessageBytesMax *int
+	SegmentBytes    *int64
+	ClaimsBytes     *int64
+	Aging           *time.Duration
+	TTL             *time.Duration // 0: messages are delivered however old
+	Retention       *time.Duration
+	DedupWindow     *time.Duration // 0: the queue takes no dedup keys
+	BacklogMax      *int64         // 0: no limit
 }
 
 // GroupOptions are the settings of a new group. The zero value of a field leaves it to the engine.
@@ -129,4 +145,12 @@ type GroupOptions struct {
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
 	Patience    time.Duration // ordered: how long an unfinished claim keeps others out of its lane
+}
+
+// GroupSettings are changes to a group. Nil leaves a setting as it is.
+type GroupSettings struct {
+	MaxAttempts *int
+	BackoffMin  *time.Duration
+	BackoffMax  *time.Duration
+	Patience    *time.Duration
 }

@@ -10,11 +10,16 @@ import (
 )
 
 // Every parameter is cast, so that the statements mean the same in all of pgx's ways to run them, prepared or not,
-// and with other drivers.
+// and with other drivers. Those that end in With take what engines have learned since 0.1.0, and are used when it is
+// asked for.
 const (
 	sqlSend = `select weir.send($1::text, $2::text::jsonb, key => $3::text, headers => $4::text::jsonb,
+		delay => $5::text::interval)`
+	sqlSendWith = `select weir.send($1::text, $2::text::jsonb, key => $3::text, headers => $4::text::jsonb,
 		delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
 	sqlSendBatch = `select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
+		headers => $4::text[]::jsonb[], delay => $5::text::interval)`
+	sqlSendBatchWith = `select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
 		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int, dedup_keys => $7::text[])`
 	sqlPublish = `select queue_name, id from weir.publish($1::text, $2::text::jsonb, key => $3::text,
 		headers => $4::text::jsonb, delay => $5::text::interval)`
@@ -41,24 +46,8 @@ const (
 	sqlRedrive = `select weir.redrive($1::text, $2::text, ids => $3::bigint[])`
 	sqlDiscard = `select weir.discard($1::text, $2::text, ids => $3::bigint[])`
 
-	sqlCreateQueue = `select from weir.create_queue($1::text, lanes => coalesce($2::int, 16),
-		message_bytes_max => coalesce($3::int, 1048576), priorities => coalesce($4::int, 1),
-		ttl => coalesce($5::text::interval, '0'), retention => coalesce($6::text::interval, '0'),
-		dedup_window => coalesce($7::text::interval, '5 minutes'))`
-	sqlDropQueue   = `select from weir.drop_queue($1::text)`
-	sqlCreateGroup = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
-		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
-		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
-		patience => coalesce($8::text::interval, '1 second'))`
-	sqlDropGroup  = `select from weir.drop_group($1::text, $2::text)`
-	sqlListGroups = `select group_name, ordered, max_attempts from weir.list_groups($1::text)`
-	sqlSeek       = `select from weir.seek($1::text, $2::text, $3::text)`
-	sqlPause      = `select from weir.pause($1::text, $2::text)`
-	sqlResume     = `select from weir.resume($1::text, $2::text)`
-	sqlPurge      = `select weir.purge($1::text, $2::text)`
-	sqlStats      = `select queue_name, group_name, waiting, claimed, delayed, parked, dead from weir.stats($1::text)`
-	sqlMaintain   = `select weir.maintain()`
-	sqlVersion    = `select weir.version()`
+	sqlMaintain = `select weir.maintain()`
+	sqlVersion  = `select weir.version()`
 )
 
 // postgres speaks to the engine's functions.
@@ -107,8 +96,11 @@ func (p *postgres) do(ctx context.Context, doing, text string, args ...any) erro
 func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
 	if len(batch) == 1 {
 		m := batch[0]
-		return list[int64](ctx, p, "send message", sqlSend, queue, m.payload, m.key, m.headers, interval(o.delay),
-			o.priority, m.dedupKey)
+		args := []any{queue, m.payload, m.key, m.headers, interval(o.delay)}
+		if o.priority == nil && m.dedupKey == nil {
+			return list[int64](ctx, p, "send message", sqlSend, args...)
+		}
+		return list[int64](ctx, p, "send message", sqlSendWith, append(args, o.priority, m.dedupKey)...)
 	}
 	payloads := make([]string, len(batch))
 	var keys, headers, dedupKeys []*string
@@ -118,8 +110,11 @@ func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, 
 		headers = put(headers, i, len(batch), m.headers)
 		dedupKeys = put(dedupKeys, i, len(batch), m.dedupKey)
 	}
-	return list[int64](ctx, p, "send messages", sqlSendBatch, queue, payloads, keys, headers, interval(o.delay),
-		o.priority, dedupKeys)
+	args := []any{queue, payloads, keys, headers, interval(o.delay)}
+	if o.priority == nil && dedupKeys == nil {
+		return list[int64](ctx, p, "send messages", sqlSendBatch, args...)
+	}
+	return list[int64](ctx, p, "send messages", sqlSendBatchWith, append(args, o.priority, dedupKeys)...)
 }
 
 // put sets one item of a list that is made for the first item that is not null.
@@ -242,56 +237,6 @@ func (p *postgres) discard(ctx context.Context, queue string, o receiveOptions) 
 	return one[int64](ctx, p, "discard dead letters", sqlDiscard, queue, o.group, o.ids)
 }
 
-func (p *postgres) createQueue(ctx context.Context, queue string, o QueueOptions) error {
-	return p.do(ctx, "create queue", sqlCreateQueue, queue, zeroNull(o.Lanes), zeroNull(o.MessageBytesMax),
-		zeroNull(o.Priorities), interval(zeroNull(o.TTL)), interval(zeroNull(o.Retention)),
-		interval(zeroNull(o.DedupWindow)))
-}
-
-func (p *postgres) dropQueue(ctx context.Context, queue string) error {
-	return p.do(ctx, "drop queue", sqlDropQueue, queue)
-}
-
-func (p *postgres) createGroup(ctx context.Context, queue, group string, o GroupOptions) error {
-	ordered := "false"
-	if o.Ordered {
-		ordered = "true"
-	}
-	return p.do(ctx, "create group", sqlCreateGroup, queue, group, ordered, orNull(o.Start), zeroNull(o.MaxAttempts),
-		interval(zeroNull(o.BackoffMin)), interval(zeroNull(o.BackoffMax)), interval(zeroNull(o.Patience)))
-}
-
-func (p *postgres) dropGroup(ctx context.Context, queue, group string) error {
-	return p.do(ctx, "drop group", sqlDropGroup, queue, group)
-}
-
-func (p *postgres) listGroups(ctx context.Context, queue string) ([]Group, error) {
-	return collect(ctx, p, "list groups", sqlListGroups,
-		func(g *Group) []any { return []any{&g.Group, &g.Ordered, &g.MaxAttempts} }, queue)
-}
-
-func (p *postgres) seek(ctx context.Context, queue, group, position string) error {
-	return p.do(ctx, "seek position", sqlSeek, queue, group, position)
-}
-
-func (p *postgres) pause(ctx context.Context, queue, group string) error {
-	return p.do(ctx, "pause delivery", sqlPause, queue, orNull(group))
-}
-
-func (p *postgres) resume(ctx context.Context, queue, group string) error {
-	return p.do(ctx, "resume delivery", sqlResume, queue, orNull(group))
-}
-
-func (p *postgres) purge(ctx context.Context, queue, group string) (int64, error) {
-	return one[int64](ctx, p, "purge queue", sqlPurge, queue, orNull(group))
-}
-
-func (p *postgres) stats(ctx context.Context, queue string) ([]GroupStats, error) {
-	return collect(ctx, p, "count messages", sqlStats, func(s *GroupStats) []any {
-		return []any{&s.Queue, &s.Group, &s.Waiting, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead}
-	}, orNull(queue))
-}
-
 func (p *postgres) maintain(ctx context.Context) (int, error) {
 	return one[int](ctx, p, "maintain queues", sqlMaintain)
 }
@@ -308,13 +253,4 @@ func (p *postgres) begin(ctx context.Context) (pgx.Tx, error) {
 	}
 	tx, err := x.Begin(ctx)
 	return tx, wrap("begin transaction", err)
-}
-
-// zeroNull makes a zero value null.
-func zeroNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -99,6 +100,12 @@ func (w *Worker) settle(ctx context.Context, verb verb, list []due) bool {
 	case Retryable(err) || call.Err() != nil:
 		w.called(err)
 		return false
+	case verb == release && errors.Is(err, ErrNotSupported): // by an engine of 0.1
+		now := time.Duration(0)
+		for i := range list {
+			list[i].item.delay = &now
+		}
+		return w.settle(ctx, nack, list)
 	case len(list) == 1:
 		w.lose(list[0].claim, err)
 		return true

@@ -19,8 +19,17 @@ type arguments struct {
 	DedupKey        string          `json:"dedup_key"`
 	Priority        *int            `json:"priority"`
 	Position        string          `json:"position"`
+	Topic           string          `json:"topic"`
+	Pattern         string          `json:"pattern"`
+	NewName         string          `json:"new_name"`
+	ID              int64           `json:"id"`
 	Priorities      int             `json:"priorities"`
-	RetentionMS     int64           `json:"retention_ms"`
+	SegmentBytes    *int64          `json:"segment_bytes"`
+	AgingMS         *int64          `json:"aging_ms"`
+	TTLMS           *int64          `json:"ttl_ms"`
+	RetentionMS     *int64          `json:"retention_ms"`
+	DedupWindowMS   *int64          `json:"dedup_window_ms"`
+	BacklogMax      *int64          `json:"backlog_max"`
 	Key             string          `json:"key"`
 	Headers         json.RawMessage `json:"headers"`
 	DelayMS         *int64          `json:"delay_ms"`
@@ -33,12 +42,13 @@ type arguments struct {
 	LeaseMS         *int64          `json:"lease_ms"`
 	WaitMS          int64           `json:"wait_ms"`
 	Lanes           int             `json:"lanes"`
-	MessageBytesMax int             `json:"message_bytes_max"`
+	MessageBytesMax *int            `json:"message_bytes_max"`
 	Ordered         bool            `json:"ordered"`
 	Start           string          `json:"start"`
-	MaxAttempts     int             `json:"max_attempts"`
-	BackoffMinMS    int64           `json:"backoff_min_ms"`
-	BackoffMaxMS    int64           `json:"backoff_max_ms"`
+	MaxAttempts     *int            `json:"max_attempts"`
+	BackoffMinMS    *int64          `json:"backoff_min_ms"`
+	BackoffMaxMS    *int64          `json:"backoff_max_ms"`
+	PatienceMS      *int64          `json:"patience_ms"`
 }
 
 type outgoing struct {
@@ -50,6 +60,22 @@ type outgoing struct {
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// msOf is ms of what may be absent.
+func msOf(n *int64) *time.Duration {
+	if n == nil {
+		return nil
+	}
+	return new(ms(*n))
+}
+
+// valueOf is the zero value for what is absent.
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
 
 // call makes the call of a step.
 func call(ctx context.Context, c *weir.Client, name string, args map[string]any) (any, error) {
@@ -127,25 +153,85 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		return c.Discard(ctx, a.Queue, a.receiveOptions()...)
 	},
 	"create_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		o := weir.QueueOptions{Lanes: a.Lanes, MessageBytesMax: a.MessageBytesMax, Priorities: a.Priorities}
-		o.Retention = ms(a.RetentionMS)
-		return nil, c.CreateQueue(ctx, a.Queue, o)
+		return nil, c.CreateQueue(ctx, a.Queue, weir.QueueOptions{
+			Lanes: a.Lanes, MessageBytesMax: valueOf(a.MessageBytesMax), Priorities: a.Priorities,
+			SegmentBytes: valueOf(a.SegmentBytes), Aging: valueOf(msOf(a.AgingMS)), TTL: valueOf(msOf(a.TTLMS)),
+			Retention: valueOf(msOf(a.RetentionMS)), DedupWindow: valueOf(msOf(a.DedupWindowMS)),
+			BacklogMax: valueOf(a.BacklogMax),
+		})
 	},
+	"configure_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.ConfigureQueue(ctx, a.Queue, weir.QueueSettings{
+			MessageBytesMax: a.MessageBytesMax, SegmentBytes: a.SegmentBytes, Aging: msOf(a.AgingMS), TTL: msOf(a.TTLMS),
+			Retention: msOf(a.RetentionMS), DedupWindow: msOf(a.DedupWindowMS), BacklogMax: a.BacklogMax,
+		})
+	},
+	"rename_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.RenameQueue(ctx, a.Queue, a.NewName)
+	},
+	"list_queues": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) {
+		queues, err := c.ListQueues(ctx)
+		list := []map[string]any{}
+		for _, q := range queues {
+			list = append(list, map[string]any{
+				"queue": q.Queue, "lanes": q.Lanes, "priorities": q.Priorities, "message_bytes_max": q.MessageBytesMax,
+				"segment_bytes": q.SegmentBytes, "claims_bytes": q.ClaimsBytes, "aging_ms": q.Aging.Milliseconds(),
+				"ttl_ms": q.TTL.Milliseconds(), "retention_ms": q.Retention.Milliseconds(), "backlog_max": q.BacklogMax,
+				"dedup_window_ms": q.DedupWindow.Milliseconds(), "paused": q.Paused, "created_at": q.CreatedAt,
+			})
+		}
+		return list, err
+	},
+	"get": func(ctx context.Context, c *weir.Client, a arguments) (any, error) { return c.Get(ctx, a.Queue, a.ID) },
 	"drop_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.DropQueue(ctx, a.Queue)
 	},
 	"create_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.CreateGroup(ctx, a.Queue, a.Group, weir.GroupOptions{
-			Ordered: a.Ordered, Start: a.Start, MaxAttempts: a.MaxAttempts,
-			BackoffMin: ms(a.BackoffMinMS), BackoffMax: ms(a.BackoffMaxMS),
+			Ordered: a.Ordered, Start: a.Start, MaxAttempts: valueOf(a.MaxAttempts),
+			BackoffMin: valueOf(msOf(a.BackoffMinMS)), BackoffMax: valueOf(msOf(a.BackoffMaxMS)),
+			Patience: valueOf(msOf(a.PatienceMS)),
+		})
+	},
+	"configure_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.ConfigureGroup(ctx, a.Queue, a.Group, weir.GroupSettings{
+			MaxAttempts: a.MaxAttempts, BackoffMin: msOf(a.BackoffMinMS), BackoffMax: msOf(a.BackoffMaxMS),
+			Patience: msOf(a.PatienceMS),
 		})
 	},
 	"drop_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.DropGroup(ctx, a.Queue, a.Group)
 	},
 	"list_groups": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.ListGroups(ctx, a.Queue)
+		groups, err := c.ListGroups(ctx, a.Queue)
+		list := []map[string]any{}
+		for _, g := range groups {
+			list = append(list, map[string]any{
+				"group": g.Group, "ordered": g.Ordered, "max_attempts": g.MaxAttempts, "paused": g.Paused,
+				"backoff_min_ms": g.BackoffMin.Milliseconds(), "backoff_max_ms": g.BackoffMax.Milliseconds(),
+				"patience_ms": g.Patience.Milliseconds(), "created_at": g.CreatedAt,
+			})
+		}
+		return list, err
 	},
+	"publish": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		opts, err := a.sendOptions()
+		if err != nil {
+			return nil, err
+		}
+		return c.Publish(ctx, a.Topic, a.Payload, opts...)
+	},
+	"bind": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.Bind(ctx, a.Pattern, a.Queue)
+	},
+	"unbind": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.Unbind(ctx, a.Pattern, a.Queue)
+	},
+	"route": func(ctx context.Context, c *weir.Client, a arguments) (any, error) { return c.Route(ctx, a.Topic) },
+	"list_bindings": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) {
+		return c.ListBindings(ctx)
+	},
+	"doctor": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Doctor(ctx) },
 	"seek": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.Seek(ctx, a.Queue, a.Group, a.Position)
 	},

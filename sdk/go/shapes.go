@@ -1,0 +1,136 @@
+package weir
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Queue is a queue and how it is set up.
+type Queue struct {
+	Queue           string        `json:"queue"`
+	Lanes           int           `json:"lanes"` // of one priority
+	Priorities      int           `json:"priorities"`
+	MessageBytesMax int           `json:"message_bytes_max"`
+	SegmentBytes    int64         `json:"segment_bytes"`
+	ClaimsBytes     int64         `json:"claims_bytes"`
+	Aging           time.Duration `json:"-"`
+	TTL             time.Duration `json:"-"` // 0: messages are delivered however old
+	Retention       time.Duration `json:"-"`
+	DedupWindow     time.Duration `json:"-"`
+	BacklogMax      int64         `json:"backlog_max"` // 0: no limit
+	Paused          bool          `json:"paused"`      // the whole queue is
+	CreatedAt       time.Time     `json:"created_at"`
+}
+
+// queueRow is a Queue with its times as they are passed: in milliseconds.
+type queueRow struct {
+	Queue
+
+	AgingMS       int64 `json:"aging_ms"`
+	TTLMS         int64 `json:"ttl_ms"`
+	RetentionMS   int64 `json:"retention_ms"`
+	DedupWindowMS int64 `json:"dedup_window_ms"`
+}
+
+// fields are the places for the columns of sqlListQueues.
+func (r *queueRow) fields() []any {
+	return []any{
+		&r.Queue.Queue, &r.Lanes, &r.Priorities, &r.MessageBytesMax, &r.SegmentBytes, &r.ClaimsBytes, &r.AgingMS,
+		&r.TTLMS, &r.RetentionMS, &r.DedupWindowMS, &r.BacklogMax, &r.Paused, &r.CreatedAt,
+	}
+}
+
+// queuesOf reads the times of rows.
+func queuesOf(rows []queueRow, err error) ([]Queue, error) {
+	queues := make([]Queue, len(rows))
+	for i, r := range rows {
+		q := r.Queue
+		q.Aging, q.TTL = duration(r.AgingMS), duration(r.TTLMS)
+		q.Retention, q.DedupWindow = duration(r.RetentionMS), duration(r.DedupWindowMS)
+		queues[i] = q
+	}
+	return queues, err
+}
+
+// Group is a group of a queue and how it is set up.
+type Group struct {
+	Group       string        `json:"group"`
+	Ordered     bool          `json:"ordered"`
+	MaxAttempts int           `json:"max_attempts"`
+	BackoffMin  time.Duration `json:"-"`
+	BackoffMax  time.Duration `json:"-"`
+	Patience    time.Duration `json:"-"`
+	Paused      bool          `json:"paused"` // by itself or with its queue
+	CreatedAt   time.Time     `json:"created_at"`
+}
+
+// groupRow is a Group with its times as they are passed: in milliseconds.
+type groupRow struct {
+	Group
+
+	BackoffMinMS int64 `json:"backoff_min_ms"`
+	BackoffMaxMS int64 `json:"backoff_max_ms"`
+	PatienceMS   int64 `json:"patience_ms"`
+}
+
+// fields are the places for the columns of sqlListGroups.
+func (r *groupRow) fields() []any {
+	return []any{
+		&r.Group.Group, &r.Ordered, &r.MaxAttempts, &r.BackoffMinMS, &r.BackoffMaxMS, &r.PatienceMS, &r.Paused,
+		&r.CreatedAt,
+	}
+}
+
+// groupsOf reads the times of rows.
+func groupsOf(rows []groupRow, err error) ([]Group, error) {
+	groups := make([]Group, len(rows))
+	for i, r := range rows {
+		g := r.Group
+		g.BackoffMin, g.BackoffMax = duration(r.BackoffMinMS), duration(r.BackoffMaxMS)
+		g.Patience = duration(r.PatienceMS)
+		groups[i] = g
+	}
+	return groups, err
+}
+
+// StoredMessage is a message as its queue keeps it.
+type StoredMessage struct {
+	ID         int64             `json:"id"`
+	Key        *string           `json:"key"`
+	Payload    json.RawMessage   `json:"payload"`
+	Headers    json.RawMessage   `json:"headers"`
+	EnqueuedAt time.Time         `json:"enqueued_at"`
+	States     map[string]string `json:"states"` // by group: waiting, claimed, delayed, parked, dead or done
+}
+
+// Binding has the messages of some topics go to a queue.
+type Binding struct {
+	Pattern   string    `json:"pattern"`
+	Queue     string    `json:"queue"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Finding is something that the engine's doctor found.
+type Finding struct {
+	Severity string  `json:"severity"` // error: messages wait or may get lost; warning: it gets worse; info: a note
+	Finding  string  `json:"finding"`  // what it is, one word for programs
+	Queue    *string `json:"queue"`    // nil: the whole database
+	Group    *string `json:"group"`
+	Value    *string `json:"value"` // the figure or name that was found
+	Message  string  `json:"message"`
+	Cure     string  `json:"cure"`
+}
+
+// duration reads milliseconds.
+func duration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// GroupStats counts what a group has before it.
+type GroupStats struct {
+	Queue   string `json:"queue"`
+	Group   string `json:"group"`
+	Waiting int64  `json:"waiting"` // a receive could get them now
+	Claimed int64  `json:"claimed"` // under a live claim
+	Delayed int64  `json:"delayed"` // not due yet
+	Parked  int64  `json:"parked"`  // of an ordered group: in lines of keys that are in trouble
+	Dead    int64  `json:"dead"`    // dead letters
+}

@@ -1,0 +1,46 @@
+package test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	weir "github.com/weirmq/weir/sdk/go"
+)
+
+// noMethods are the SQL functions that are no methods of a client, and why.
+var noMethods = map[string]string{
+	"grant_produce": "rights are for the role that administers, in SQL", "revoke_produce": "likewise",
+	"grant_consume": "likewise", "revoke_consume": "likewise", "grant_admin": "likewise", "revoke_admin": "likewise",
+	"adopt":           "likewise",
+	"receive_records": "what Receive calls", "mark_waiting": "what Receive calls before it waits",
+	"send_once":    "what the server calls; SendBatch takes dedup keys",
+	"receive_many": "what the server calls for many consumers", "ack_many": "likewise", "extend_many": "likewise",
+}
+
+func TestEveryPublicFunctionIsAMethod(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	functions := strings.Fields(pgtest.QueryVal[string](t, db, `select string_agg(distinct proname, ' ')
+		from pg_proc where pronamespace = 'weir'::regnamespace`))
+	client := reflect.TypeFor[*weir.Client]()
+	for _, name := range functions {
+		words := strings.Split(name, "_")
+		for i, word := range words {
+			words[i] = strings.ToUpper(word[:1]) + word[1:]
+		}
+		method := strings.Join(words, "")
+		_, is := client.MethodByName(method)
+		switch why, excepted := noMethods[name]; {
+		case is && excepted:
+			t.Errorf("weir.%s is a method, and is excepted: %s", name, why)
+		case !is && !excepted:
+			t.Errorf("weir.%s is no method", name)
+		}
+		delete(noMethods, name)
+	}
+	for name := range noMethods {
+		t.Errorf("weir.%s is excepted, and there is no such function", name)
+	}
+}
