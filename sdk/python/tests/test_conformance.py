@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import re
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -107,10 +108,12 @@ class Player:
             return {key: self.filled(item) for key, item in value.items()}
         if isinstance(value, list):
             return [self.filled(item) for item in value]
-        if not isinstance(value, str) or not value.startswith("$"):
+        if not isinstance(value, str):
             return value
         if value.startswith("$$"):
             return value[1:]
+        if not value.startswith("$") or value.startswith("${"):
+            return re.sub(r"\$\{(\w+)\}", lambda place: str(self.variables[place[1]]), value)
         name, *path = value[1:].split(".")
         found = self.variables[name]
         for part in path:
@@ -126,20 +129,28 @@ class Player:
 def plain(value: Any) -> Any:
     """Turn what the SDK gives into JSON."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return dict(named(field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, datetime):
         return value.astimezone(timezone.utc).isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
     return value
+
+
+def named(name: str, value: Any) -> tuple[str, Any]:
+    """Return a field as HTTP has it: ages in seconds, other durations in milliseconds."""
+    if not isinstance(value, timedelta):
+        return name, plain(value)
+    if name == "oldest_age":
+        return f"{name}_s", value.total_seconds()
+    return f"{name}_ms", value / timedelta(milliseconds=1)
 
 
 TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "$set": lambda got, _: got is not None,
     "$length": lambda got, n: len(got) == n,
     "$above": lambda got, n: got > n,
+    "$contains": lambda got, want: any(matches(item, want) for item in got),
 }
 
 
@@ -168,17 +179,21 @@ def match(got: Any, want: Any, place: str) -> None:
         assert same, f"{place} is {got!r}, wanted {want!r}"
 
 
+def matches(got: Any, want: Any) -> bool:
+    try:
+        match(got, want, "item")
+    except AssertionError:
+        return False
+    return True
+
+
 def unordered(got: list[Any], want: list[Any], place: str) -> None:
     assert len(got) == len(want), f"{place} is {got!r}, wanted {want}"
     left = list(got)
     for item in want:
-        for candidate in left:
-            with suppress(AssertionError):
-                match(candidate, item, place)
-                left.remove(candidate)
-                break
-        else:
-            raise AssertionError(f"{place} has nothing like {item}: {left}")
+        like = [candidate for candidate in left if matches(candidate, item)]
+        assert like, f"{place} has nothing like {item}: {left}"
+        left.remove(like[0])
 
 
 @pytest.mark.parametrize(("case", "transport", "flavour"), PLAYS)

@@ -148,6 +148,31 @@ export class Client<Q extends object = t.QueueMap> {
     return this.call(false, (c) => c.publish(topic, payload, options));
   }
 
+  /** Sends messages of the topics that a pattern covers to a queue: `*` is one word, `#` any number of words. */
+  async bind(pattern: string, queue: string): Promise<void> {
+    await this.call(true, (c) => c.bind(pattern, queue));
+  }
+
+  /** Removes a binding and returns whether it was there. */
+  async unbind(pattern: string, queue: string): Promise<boolean> {
+    return this.call(false, (c) => c.unbind(pattern, queue));
+  }
+
+  /** The queues to which publish would send messages of a topic; sends nothing. */
+  async route(topic: string): Promise<string[]> {
+    return this.call(true, (c) => c.route(topic));
+  }
+
+  /** Lists the bindings of topics to queues. */
+  async listBindings(): Promise<t.Binding[]> {
+    return this.call(true, (c) => c.listBindings());
+  }
+
+  /** Shows a message, wherever in its queue it is; null when the queue does not hold it, or not any more. */
+  async get<K extends t.QueueName<Q>>(queue: K, id: t.Id): Promise<t.StoredMessage<Q[K]> | null> {
+    return (await this.call(true, (c) => c.get(queue, id))) as t.StoredMessage<Q[K]> | null;
+  }
+
   /** Claims messages; none when there is nothing, or nothing came in the time to wait. */
   async receive<K extends t.QueueName<Q>>(
     queue: K,
@@ -249,6 +274,21 @@ export class Client<Q extends object = t.QueueMap> {
     await this.call(false, (c) => c.createQueue(queue, options));
   }
 
+  /** Changes settings of a queue in use. */
+  async configureQueue(queue: string, options: t.ConfigureQueueOptions): Promise<void> {
+    await this.call(true, (c) => c.configureQueue(queue, options));
+  }
+
+  /** Gives a queue another name; what it holds stays. */
+  async renameQueue(queue: string, newName: string): Promise<void> {
+    await this.call(false, (c) => c.renameQueue(queue, newName));
+  }
+
+  /** Lists the queues that the caller may see, by name. */
+  async listQueues(): Promise<t.Queue[]> {
+    return this.call(true, (c) => c.listQueues());
+  }
+
   /** Drops a queue with all that belongs to it. */
   async dropQueue(queue: string): Promise<void> {
     await this.call(false, (c) => c.dropQueue(queue));
@@ -257,6 +297,11 @@ export class Client<Q extends object = t.QueueMap> {
   /** Creates an independent reader of a queue. */
   async createGroup(queue: string, group: string, options: t.CreateGroupOptions = {}): Promise<void> {
     await this.call(false, (c) => c.createGroup({ queue, group }, options));
+  }
+
+  /** Changes settings of a group in use. */
+  async configureGroup(queue: string, group: string, options: t.ConfigureGroupOptions): Promise<void> {
+    await this.call(true, (c) => c.configureGroup({ queue, group }, options));
   }
 
   /** Drops a group with its claims and dead letters. */
@@ -293,6 +338,11 @@ export class Client<Q extends object = t.QueueMap> {
   /** How each group stands. */
   async stats(queue?: string): Promise<t.GroupStats[]> {
     return this.call(true, (c) => c.stats(queue));
+  }
+
+  /** Looks for what is wrong or will be, the worst first. */
+  async doctor(): Promise<t.Finding[]> {
+    return this.call(true, (c) => c.doctor());
   }
 
   /** Gives space back and returns how many steps it took; workers call it. */

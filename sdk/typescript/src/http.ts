@@ -1,13 +1,17 @@
 /** The engine over HTTP, as `weir serve` offers it. */
 
-import { disconnected, fromFetch, fromProblem, refuse } from "./errors.js";
+import { Code, disconnected, fromFetch, fromProblem, refuse, WeirError } from "./errors.js";
 import { parseExact } from "./exact.js";
 import { encode } from "./sql.js";
 import type {
+  Binding,
   ClaimedMessage,
+  ConfigureGroupOptions,
+  ConfigureQueueOptions,
   CreateGroupOptions,
   DeadLetter,
   DeadLettersOptions,
+  Finding,
   Group,
   GroupPath,
   GroupStats,
@@ -17,11 +21,13 @@ import type {
   Outgoing,
   Published,
   PublishOptions,
+  Queue,
   QueueOptions,
   ReceiveOptions,
   SendBatchOptions,
   SettleKind,
   Settlement,
+  StoredMessage,
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
@@ -79,10 +85,43 @@ export class HttpTransport implements Transport {
 
   async publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]> {
     const body = messagesBody([{ ...options, payload }], options);
-    const { messages } = await this.call("POST", `/v1/topics/${encodeURIComponent(topic)}/messages`, body, {
-      idDepth: 5,
-    });
+    const { messages } = await this.call("POST", `${topicPath(topic)}/messages`, body, { idDepth: 5 });
     return messages[0].sent.map((s: Json) => ({ queue: s.queue, id: String(s.id) }));
+  }
+
+  async bind(pattern: string, queue: string): Promise<void> {
+    await this.call("PUT", `${topicPath(pattern)}/queues/${encodeURIComponent(queue)}`);
+  }
+
+  async unbind(pattern: string, queue: string): Promise<boolean> {
+    const path = `${topicPath(pattern)}/queues/${encodeURIComponent(queue)}`;
+    return (await this.call("DELETE", path)).unbound;
+  }
+
+  async route(topic: string): Promise<string[]> {
+    return (await this.call("GET", `${topicPath(topic)}/route`)).queues;
+  }
+
+  async listBindings(): Promise<Binding[]> {
+    const { bindings } = await this.call("GET", "/v1/topics");
+    return bindings.map((b: Json) => ({
+      pattern: b.pattern,
+      queue: b.queue,
+      createdAt: new Date(b.created_at),
+    }));
+  }
+
+  async get(queue: string, id: Id): Promise<StoredMessage | null> {
+    try {
+      const m = await this.call("GET", `${queuePath(queue)}/messages/${digits(id)}`, undefined, {
+        idDepth: 1,
+      });
+      const { key, payload, headers, states } = m;
+      return { queue, id: String(m.id), key, payload, headers, enqueuedAt: new Date(m.enqueued_at), states };
+    } catch (error) {
+      if (error instanceof WeirError && error.code === Code.messageNotFound) return null;
+      throw error;
+    }
   }
 
   async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
@@ -146,35 +185,48 @@ export class HttpTransport implements Transport {
   }
 
   async createQueue(queue: string, o: QueueOptions): Promise<void> {
-    const body = {
-      lanes: o.lanes,
-      message_bytes_max: o.messageBytesMax,
-      segment_bytes: o.segmentBytes,
-      claims_bytes: o.claimsBytes,
-      ttl_ms: o.ttlMs,
-      retention_ms: o.retentionMs,
-      dedup_window_ms: o.dedupWindowMs,
-      backlog_max: o.backlogMax,
-      priorities: o.priorities,
-      aging_ms: o.agingMs,
-    };
-    await this.call("PUT", queuePath(queue), JSON.stringify(body));
+    const { lanes, priorities } = o;
+    await this.call("PUT", queuePath(queue), JSON.stringify({ lanes, priorities, ...queueSettings(o) }));
+  }
+
+  async configureQueue(queue: string, o: ConfigureQueueOptions): Promise<void> {
+    await this.call("PATCH", queuePath(queue), JSON.stringify(queueSettings(o)));
+  }
+
+  async renameQueue(queue: string, newName: string): Promise<void> {
+    await this.call("POST", `${queuePath(queue)}/rename`, JSON.stringify({ new_name: newName }));
   }
 
   async dropQueue(queue: string): Promise<void> {
     await this.call("DELETE", queuePath(queue));
   }
 
+  async listQueues(): Promise<Queue[]> {
+    const { queues } = await this.call("GET", "/v1/queues");
+    return queues.map((q: Json) => ({
+      queue: q.queue,
+      lanes: q.lanes,
+      messageBytesMax: q.message_bytes_max,
+      segmentBytes: q.segment_bytes,
+      claimsBytes: q.claims_bytes,
+      priorities: q.priorities,
+      agingMs: q.aging_ms,
+      ttlMs: q.ttl_ms,
+      retentionMs: q.retention_ms,
+      dedupWindowMs: q.dedup_window_ms,
+      backlogMax: q.backlog_max,
+      paused: q.paused,
+      createdAt: new Date(q.created_at),
+    }));
+  }
+
   async createGroup(at: GroupPath, o: CreateGroupOptions): Promise<void> {
-    const body = {
-      ordered: o.ordered,
-      start: o.start,
-      max_attempts: o.maxAttempts,
-      backoff_min_ms: o.backoffMinMs,
-      backoff_max_ms: o.backoffMaxMs,
-      patience_ms: o.patienceMs,
-    };
-    await this.call("PUT", groupPath(at), JSON.stringify(body));
+    const { ordered, start } = o;
+    await this.call("PUT", groupPath(at), JSON.stringify({ ordered, start, ...groupSettings(o) }));
+  }
+
+  async configureGroup(at: GroupPath, o: ConfigureGroupOptions): Promise<void> {
+    await this.call("PATCH", groupPath(at), JSON.stringify(groupSettings(o)));
   }
 
   async dropGroup(at: GroupPath): Promise<void> {
@@ -190,6 +242,8 @@ export class HttpTransport implements Transport {
       maxAttempts: g.max_attempts,
       backoffMinMs: g.backoff_min_ms,
       backoffMaxMs: g.backoff_max_ms,
+      patienceMs: g.patience_ms,
+      paused: g.paused,
       createdAt: new Date(g.created_at),
     }));
   }
@@ -225,6 +279,10 @@ export class HttpTransport implements Transport {
       segments: g.segments,
       bytes: g.bytes,
     }));
+  }
+
+  async doctor(): Promise<Finding[]> {
+    return (await this.call("GET", "/v1/doctor")).findings;
   }
 
   /** The server maintains by itself. */
@@ -332,6 +390,32 @@ function queuePath(queue: string): string {
 
 function groupPath(at: GroupPath): string {
   return `${queuePath(at.queue)}/groups/${encodeURIComponent(at.group)}`;
+}
+
+function topicPath(topic: string): string {
+  return `/v1/topics/${encodeURIComponent(topic)}`;
+}
+
+function queueSettings(o: ConfigureQueueOptions) {
+  return {
+    message_bytes_max: o.messageBytesMax,
+    segment_bytes: o.segmentBytes,
+    claims_bytes: o.claimsBytes,
+    ttl_ms: o.ttlMs,
+    retention_ms: o.retentionMs,
+    dedup_window_ms: o.dedupWindowMs,
+    backlog_max: o.backlogMax,
+    aging_ms: o.agingMs,
+  };
+}
+
+function groupSettings(o: ConfigureGroupOptions) {
+  return {
+    max_attempts: o.maxAttempts,
+    backoff_min_ms: o.backoffMinMs,
+    backoff_max_ms: o.backoffMaxMs,
+    patience_ms: o.patienceMs,
+  };
 }
 
 function maybeGroupPath(queue: string, group: string | undefined): string {

@@ -4,10 +4,14 @@ import type { Queryable, Row } from "./database.js";
 import { rowsOf } from "./database.js";
 import { Code, fromDriver, refuse } from "./errors.js";
 import type {
+  Binding,
   ClaimedMessage,
+  ConfigureGroupOptions,
+  ConfigureQueueOptions,
   CreateGroupOptions,
   DeadLetter,
   DeadLettersOptions,
+  Finding,
   Group,
   GroupPath,
   GroupStats,
@@ -17,11 +21,13 @@ import type {
   Outgoing,
   Published,
   PublishOptions,
+  Queue,
   QueueOptions,
   ReceiveOptions,
   SendBatchOptions,
   SettleKind,
   Settlement,
+  StoredMessage,
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
@@ -54,8 +60,18 @@ const messageColumns = `id::text, claim_id::text, attempt, key, payload::text, h
   to_json(enqueued_at)::text as enqueued_at`;
 const deadColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at, attempts,
   to_json(died_at)::text as died_at, reason`;
+const storedColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at,
+  states::text`;
+const queueColumns = `queue_name, lanes, message_bytes_max, segment_bytes::text, claims_bytes::text, priorities,
+  extract(epoch from aging)::float8 as aging_s, extract(epoch from ttl)::float8 as ttl_s,
+  extract(epoch from retention)::float8 as retention_s, extract(epoch from dedup_window)::float8 as dedup_window_s,
+  coalesce(backlog_max, 0)::text as backlog_max, paused, to_json(created_at)::text as created_at`;
 const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
-  extract(epoch from backoff_max)::float8 as backoff_max_s, to_json(created_at)::text as created_at`;
+  extract(epoch from backoff_max)::float8 as backoff_max_s, extract(epoch from patience)::float8 as patience_s,
+  paused, to_json(created_at)::text as created_at`;
+const bindingColumns = "pattern, queue_name, to_json(created_at)::text as created_at";
+const findingColumns = `severity, finding, queue_name as queue, group_name as "group", value, message,
+  coalesce(cure, '') as cure`;
 const statsColumns = `queue_name, group_name, waiting::text, claimed::text, delayed::text, parked::text, dead::text,
   extract(epoch from oldest_age)::float8 as oldest_age_s, lanes, segments, bytes::text`;
 
@@ -112,6 +128,44 @@ export class SqlTransport implements Transport {
       delay: ["interval", number(options.delayMs)],
     });
     return rows.map((row) => ({ queue: row.queue_name as string, id: row.id as string }));
+  }
+
+  async bind(pattern: string, queue: string): Promise<void> {
+    await this.value("bind", { pattern: ["text", pattern], queue_name: ["text", queue] });
+  }
+
+  async unbind(pattern: string, queue: string): Promise<boolean> {
+    const was = await this.value("unbind", { pattern: ["text", pattern], queue_name: ["text", queue] });
+    return was === "true";
+  }
+
+  async route(topic: string): Promise<string[]> {
+    const rows = await this.call("result", "route", { topic: ["text", topic] });
+    return rows.map((row) => row.result as string);
+  }
+
+  async listBindings(): Promise<Binding[]> {
+    const rows = await this.call(bindingColumns, "list_bindings", {});
+    return rows.map((row) => ({
+      pattern: row.pattern as string,
+      queue: row.queue_name as string,
+      createdAt: time(row.created_at),
+    }));
+  }
+
+  async get(queue: string, id: Id): Promise<StoredMessage | null> {
+    const args: Arguments = { queue_name: ["text", queue], id: ["bigint", digits(id)] };
+    const [row] = await this.call(storedColumns, "get", args);
+    if (!row) return null;
+    return {
+      queue,
+      id: row.id as string,
+      key: row.key as string | null,
+      payload: parse(row.payload),
+      headers: parse(row.headers) as Headers | null,
+      enqueuedAt: time(row.enqueued_at),
+      states: parse(row.states) as StoredMessage["states"],
+    };
   }
 
   async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
@@ -195,20 +249,40 @@ export class SqlTransport implements Transport {
     await this.value("create_queue", {
       queue_name: ["text", queue],
       lanes: ["int", number(o.lanes)],
-      message_bytes_max: ["int", number(o.messageBytesMax)],
-      segment_bytes: ["bigint", number(o.segmentBytes)],
-      claims_bytes: ["bigint", number(o.claimsBytes)],
-      ttl: ["interval", number(o.ttlMs)],
-      retention: ["interval", number(o.retentionMs)],
-      dedup_window: ["interval", number(o.dedupWindowMs)],
-      backlog_max: ["bigint", number(o.backlogMax)],
       priorities: ["int", number(o.priorities)],
-      aging: ["interval", number(o.agingMs)],
+      ...queueSettings(o),
     });
+  }
+
+  async configureQueue(queue: string, o: ConfigureQueueOptions): Promise<void> {
+    await this.value("configure_queue", { queue_name: ["text", queue], ...queueSettings(o) });
+  }
+
+  async renameQueue(queue: string, newName: string): Promise<void> {
+    await this.value("rename_queue", { queue_name: ["text", queue], new_name: ["text", newName] });
   }
 
   async dropQueue(queue: string): Promise<void> {
     await this.value("drop_queue", { queue_name: ["text", queue] });
+  }
+
+  async listQueues(): Promise<Queue[]> {
+    const rows = await this.call(queueColumns, "list_queues", {});
+    return rows.map((row) => ({
+      queue: row.queue_name as string,
+      lanes: Number(row.lanes),
+      messageBytesMax: Number(row.message_bytes_max),
+      segmentBytes: Number(row.segment_bytes),
+      claimsBytes: Number(row.claims_bytes),
+      priorities: Number(row.priorities),
+      agingMs: Number(row.aging_s) * 1000,
+      ttlMs: Number(row.ttl_s) * 1000,
+      retentionMs: Number(row.retention_s) * 1000,
+      dedupWindowMs: Number(row.dedup_window_s) * 1000,
+      backlogMax: Number(row.backlog_max),
+      paused: row.paused as boolean,
+      createdAt: time(row.created_at),
+    }));
   }
 
   async createGroup(at: GroupPath, o: CreateGroupOptions): Promise<void> {
@@ -216,11 +290,12 @@ export class SqlTransport implements Transport {
       ...path(at),
       ordered: ["boolean", o.ordered?.toString()],
       start: ["text", o.start instanceof Date ? o.start.toISOString() : o.start],
-      max_attempts: ["int", number(o.maxAttempts)],
-      backoff_min: ["interval", number(o.backoffMinMs)],
-      backoff_max: ["interval", number(o.backoffMaxMs)],
-      patience: ["interval", number(o.patienceMs)],
+      ...groupSettings(o),
     });
+  }
+
+  async configureGroup(at: GroupPath, o: ConfigureGroupOptions): Promise<void> {
+    await this.value("configure_group", { ...path(at), ...groupSettings(o) });
   }
 
   async dropGroup(at: GroupPath): Promise<void> {
@@ -236,6 +311,8 @@ export class SqlTransport implements Transport {
       maxAttempts: Number(row.max_attempts),
       backoffMinMs: Number(row.backoff_min_s) * 1000,
       backoffMaxMs: Number(row.backoff_max_s) * 1000,
+      patienceMs: Number(row.patience_s) * 1000,
+      paused: row.paused as boolean,
       createdAt: time(row.created_at),
     }));
   }
@@ -271,6 +348,10 @@ export class SqlTransport implements Transport {
       segments: Number(row.segments),
       bytes: Number(row.bytes),
     }));
+  }
+
+  async doctor(): Promise<Finding[]> {
+    return (await this.call(findingColumns, "doctor", {})) as unknown as Finding[];
   }
 
   async maintain(): Promise<number> {
@@ -313,6 +394,30 @@ export class SqlTransport implements Transport {
 /** The arguments that name a group. */
 function path(at: GroupPath): Arguments {
   return { queue_name: ["text", at.queue], group_name: ["text", at.group] };
+}
+
+/** The settings of a queue as arguments. */
+function queueSettings(o: ConfigureQueueOptions): Arguments {
+  return {
+    message_bytes_max: ["int", number(o.messageBytesMax)],
+    segment_bytes: ["bigint", number(o.segmentBytes)],
+    claims_bytes: ["bigint", number(o.claimsBytes)],
+    ttl: ["interval", number(o.ttlMs)],
+    retention: ["interval", number(o.retentionMs)],
+    dedup_window: ["interval", number(o.dedupWindowMs)],
+    backlog_max: ["bigint", number(o.backlogMax)],
+    aging: ["interval", number(o.agingMs)],
+  };
+}
+
+/** The settings of a group as arguments. */
+function groupSettings(o: ConfigureGroupOptions): Arguments {
+  return {
+    max_attempts: ["int", number(o.maxAttempts)],
+    backoff_min: ["interval", number(o.backoffMinMs)],
+    backoff_max: ["interval", number(o.backoffMaxMs)],
+    patience: ["interval", number(o.patienceMs)],
+  };
 }
 
 /** A payload as JSON. What JSON has no form for is refused here, as SQL null is by the engine. */

@@ -117,6 +117,21 @@ export interface DeadLettersOptions extends TakeOptions {
   after?: Id | undefined;
 }
 
+/** A message as its queue holds it. */
+export interface StoredMessage<T = unknown> {
+  readonly queue: string;
+  readonly id: string;
+  readonly key: string | null;
+  readonly payload: T;
+  readonly headers: Headers | null;
+  readonly enqueuedAt: Date;
+  /** By group: how it stands to the message. */
+  readonly states: Record<string, MessageState>;
+}
+
+/** How a group stands to a message. */
+export type MessageState = "waiting" | "claimed" | "delayed" | "parked" | "dead" | "done";
+
 /** A message that used up its attempts or was rejected. */
 export interface DeadLetter<T = unknown> {
   readonly id: string;
@@ -129,9 +144,8 @@ export interface DeadLetter<T = unknown> {
   readonly reason: string | null;
 }
 
-/** Settings of a queue, as weir.create_queue knows them; what is left out has the engine's default. */
-export interface QueueOptions {
-  lanes?: number | undefined;
+/** Settings of a queue that can be changed in use; what is left out stays as it is. */
+export interface ConfigureQueueOptions {
   messageBytesMax?: number | undefined;
   segmentBytes?: number | undefined;
   claimsBytes?: number | undefined;
@@ -139,19 +153,46 @@ export interface QueueOptions {
   retentionMs?: number | undefined;
   dedupWindowMs?: number | undefined;
   backlogMax?: number | undefined;
-  priorities?: number | undefined;
   agingMs?: number | undefined;
 }
 
-/** Settings of a group, as weir.create_group knows them; what is left out has the engine's default. */
-export interface CreateGroupOptions {
-  ordered?: boolean | undefined;
-  /** 'start', 'end' or a time. */
-  start?: "start" | "end" | (string & {}) | Date | undefined;
+/** Settings of a new queue, as weir.create_queue knows them; what is left out has the engine's default. */
+export interface QueueOptions extends ConfigureQueueOptions {
+  lanes?: number | undefined;
+  priorities?: number | undefined;
+}
+
+/** Settings of a group that can be changed in use; what is left out stays as it is. */
+export interface ConfigureGroupOptions {
   maxAttempts?: number | undefined;
   backoffMinMs?: number | undefined;
   backoffMaxMs?: number | undefined;
   patienceMs?: number | undefined;
+}
+
+/** Settings of a new group, as weir.create_group knows them; what is left out has the engine's default. */
+export interface CreateGroupOptions extends ConfigureGroupOptions {
+  ordered?: boolean | undefined;
+  /** 'start', 'end' or a time. */
+  start?: "start" | "end" | (string & {}) | Date | undefined;
+}
+
+/** A queue and its settings. */
+export interface Queue {
+  readonly queue: string;
+  readonly lanes: number;
+  readonly messageBytesMax: number;
+  readonly segmentBytes: number;
+  readonly claimsBytes: number;
+  readonly priorities: number;
+  readonly agingMs: number;
+  readonly ttlMs: number;
+  readonly retentionMs: number;
+  readonly dedupWindowMs: number;
+  /** 0: no limit. */
+  readonly backlogMax: number;
+  readonly paused: boolean;
+  readonly createdAt: Date;
 }
 
 /** A group of a queue. */
@@ -162,7 +203,29 @@ export interface Group {
   readonly maxAttempts: number;
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
+  readonly patienceMs: number;
+  /** By itself or with its queue. */
+  readonly paused: boolean;
   readonly createdAt: Date;
+}
+
+/** Messages of the topics that the pattern covers go to the queue. */
+export interface Binding {
+  readonly pattern: string;
+  readonly queue: string;
+  readonly createdAt: Date;
+}
+
+/** Something that doctor found. */
+export interface Finding {
+  readonly severity: "error" | "warning" | "info";
+  readonly finding: string;
+  /** Null: the whole database. */
+  readonly queue: string | null;
+  readonly group: string | null;
+  readonly value: string | null;
+  readonly message: string;
+  readonly cure: string;
 }
 
 /** How a group stands. */
@@ -203,6 +266,11 @@ export interface Transport {
   send(queue: string, message: Outgoing, options: SendBatchOptions): Promise<string>;
   sendBatch(queue: string, messages: readonly Outgoing[], options: SendBatchOptions): Promise<string[]>;
   publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]>;
+  bind(pattern: string, queue: string): Promise<void>;
+  unbind(pattern: string, queue: string): Promise<boolean>;
+  route(topic: string): Promise<string[]>;
+  listBindings(): Promise<Binding[]>;
+  get(queue: string, id: Id): Promise<StoredMessage | null>;
   /** Claims what is there; a transport that can waits for a first message on its own. */
   receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]>;
   /** Settles messages of several claims, all or none, and returns how many of each it settled. */
@@ -214,8 +282,12 @@ export interface Transport {
   redrive(at: GroupPath, ids: readonly Id[] | undefined): Promise<number>;
   discard(at: GroupPath, ids: readonly Id[] | undefined): Promise<number>;
   createQueue(queue: string, options: QueueOptions): Promise<void>;
+  configureQueue(queue: string, options: ConfigureQueueOptions): Promise<void>;
+  renameQueue(queue: string, newName: string): Promise<void>;
   dropQueue(queue: string): Promise<void>;
+  listQueues(): Promise<Queue[]>;
   createGroup(at: GroupPath, options: CreateGroupOptions): Promise<void>;
+  configureGroup(at: GroupPath, options: ConfigureGroupOptions): Promise<void>;
   dropGroup(at: GroupPath): Promise<void>;
   listGroups(queue: string): Promise<Group[]>;
   seek(at: GroupPath, position: string): Promise<void>;
@@ -223,6 +295,7 @@ export interface Transport {
   resume(queue: string, group: string | undefined): Promise<void>;
   purge(queue: string, group: string | undefined): Promise<number>;
   stats(queue: string | undefined): Promise<GroupStats[]>;
+  doctor(): Promise<Finding[]>;
   maintain(): Promise<number>;
   version(): Promise<string>;
   close(): Promise<void>;

@@ -86,8 +86,9 @@ class Play {
 
   /** Puts variables in. */
   private fill(value: Json): Json {
-    if (typeof value === "string" && value.startsWith("$")) {
+    if (typeof value === "string") {
       if (value.startsWith("$$")) return value.slice(1);
+      if (!/^\$\w/.test(value)) return value.replace(/\$\{(\w+)\}/g, (_, name) => this.variables[name]);
       return value
         .slice(1)
         .split(".")
@@ -130,6 +131,16 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   resume: (c, { queue, ...rest }) => c.resume(queue, rest),
   purge: (c, { queue, ...rest }) => c.purge(queue, rest),
   stats: (c, { queue }): Promise<GroupStats[]> => c.stats(queue),
+  get: (c, { queue, id }) => c.get(queue, id),
+  configure_queue: (c, { queue, ...rest }) => c.configureQueue(queue, options(rest)),
+  configure_group: (c, { queue, group, ...rest }) => c.configureGroup(queue, group, options(rest)),
+  rename_queue: (c, { queue, new_name }) => c.renameQueue(queue, new_name),
+  list_queues: (c) => c.listQueues(),
+  bind: (c, { pattern, queue }) => c.bind(pattern, queue),
+  unbind: (c, { pattern, queue }) => c.unbind(pattern, queue),
+  route: (c, { topic }) => c.route(topic),
+  list_bindings: (c) => c.listBindings(),
+  doctor: (c) => c.doctor(),
   maintain: (c) => c.maintain(),
   version: (c) => c.version(),
 };
@@ -152,6 +163,10 @@ const tests: Record<string, (wanted: Json, got: Json, about: string) => void> = 
   $set: (_, got, about) => assert.notEqual(got, null, about),
   $length: (wanted, got, about) => assert.equal(got.length, wanted, about),
   $above: (wanted, got, about) => assert.ok(got > wanted, `${got} is not above ${wanted}: ${about}`),
+  $contains: (wanted, got, about) => {
+    const found = got.some((item: Json) => matches(wanted, item));
+    assert.ok(found, `${JSON.stringify(wanted)} is not in ${JSON.stringify(got)}: ${about}`);
+  },
   $exact: (wanted, got, about) => {
     assert.deepEqual(Object.keys(got).sort(), Object.keys(wanted).sort(), about);
     match(wanted, got, about);

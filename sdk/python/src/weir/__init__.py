@@ -7,7 +7,19 @@ from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter
 from weir.generated.client import Client, Transaction, connect
 from weir.generated.consumer import Consumer, Received
 from weir.generated.producer import Producer
-from weir.types import DeadLetter, Duration, Group, GroupStats, Message, Outgoing, Published
+from weir.types import (
+    Binding,
+    DeadLetter,
+    Duration,
+    Finding,
+    Group,
+    GroupStats,
+    Message,
+    Outgoing,
+    Published,
+    Queue,
+    StoredMessage,
+)
 from weir.worker import AsyncWorker, Context, Health, Worker
 
 __all__ = [
@@ -17,6 +29,7 @@ __all__ = [
     "AsyncReceived",
     "AsyncTransaction",
     "AsyncWorker",
+    "Binding",
     "Cancelled",
     "Client",
     "Consumer",
@@ -24,6 +37,7 @@ __all__ = [
     "DeadLetter",
     "Duration",
     "Error",
+    "Finding",
     "Group",
     "GroupStats",
     "Health",
@@ -32,9 +46,11 @@ __all__ = [
     "PayloadError",
     "Producer",
     "Published",
+    "Queue",
     "Received",
     "Reject",
     "RetryAfter",
+    "StoredMessage",
     "Transaction",
     "Worker",
     "connect",

@@ -45,6 +45,19 @@ class Message(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A message as its queue holds it."""
+
+    id: int
+    key: str | None
+    payload: Json
+    headers: dict[str, Json] | None
+    enqueued_at: datetime
+    states: dict[str, str]
+    """By group: ``waiting``, ``claimed``, ``delayed``, ``parked``, ``dead`` or ``done``."""
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """A message that is delivered no more."""
 
@@ -75,7 +88,54 @@ class Group:
     max_attempts: int
     backoff_min: timedelta
     backoff_max: timedelta
+    patience: timedelta
     created_at: datetime
+    paused: bool
+    """By itself or with its queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue and its settings."""
+
+    queue: str
+    lanes: int
+    message_bytes_max: int
+    segment_bytes: int
+    claims_bytes: int
+    created_at: datetime
+    paused: bool
+    priorities: int
+    aging: timedelta
+    ttl: timedelta
+    retention: timedelta
+    dedup_window: timedelta
+    backlog_max: int
+    """0: no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Messages of the topics that ``pattern`` covers go to ``queue``."""
+
+    pattern: str
+    queue: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that ``doctor`` found."""
+
+    severity: str
+    """``error``, ``warning`` or ``info``."""
+    finding: str
+    queue: str | None
+    """None: the whole database."""
+    group: str | None
+    value: str | None
+    message: str
+    cure: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,23 @@ from weir.aio.producer import AsyncProducer
 from weir.aio.wait import AsyncWaiter
 from weir.calls import DEFAULT_GROUP, Call
 from weir.errors import Error, from_driver
+from weir.errors_generated import MESSAGE_NOT_FOUND
 from weir.runtime import async_sleep, jitter
-from weir.types import DeadLetter, Duration, Group, GroupStats, Json, Message, Outgoing, Published, seconds
+from weir.types import (
+    Binding,
+    DeadLetter,
+    Duration,
+    Finding,
+    Group,
+    GroupStats,
+    Json,
+    Message,
+    Outgoing,
+    Published,
+    Queue,
+    StoredMessage,
+    seconds,
+)
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -174,6 +189,22 @@ class AsyncClient:
         """Send a message to every queue that is bound to the topic, and return where it went."""
         return await self.run(calls.publish(topic, codec.encode(payload), key=key, headers=headers, delay=delay))
 
+    async def bind(self, pattern: str, queue: str) -> None:
+        """Send messages of the topics that a pattern covers to a queue: ``*`` is a word, ``#`` any number of words."""
+        await self.run(calls.bind(pattern, queue))
+
+    async def unbind(self, pattern: str, queue: str) -> bool:
+        """Remove a binding and return whether it was there."""
+        return await self.run(calls.unbind(pattern, queue))
+
+    async def route(self, topic: str) -> list[str]:
+        """Return the queues to which ``publish`` would send; sends nothing."""
+        return await self.run(calls.route(topic))
+
+    async def list_bindings(self) -> list[Binding]:
+        """List the bindings of topics to queues."""
+        return await self.run(calls.list_bindings())
+
     # --- messages in
 
     async def receive(
@@ -219,6 +250,15 @@ class AsyncClient:
     ) -> list[Message[Any]]:
         """Look at messages that wait, without claiming them."""
         return await self.run(calls.peek(queue, group=group, max=max))
+
+    async def get(self, queue: str, id: int) -> StoredMessage | None:
+        """Show a message, wherever in the queue it is; None when the queue does not hold it (any more)."""
+        try:
+            return await self.run(calls.get(queue, id))
+        except Error as error:
+            if error.code == MESSAGE_NOT_FOUND:  # how HTTP says it
+                return None
+            raise
 
     async def ack(
         self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
@@ -315,6 +355,22 @@ class AsyncClient:
         }
         await self.run(calls.create_group(queue, group, settings))
 
+    async def configure_queue(self, queue: str, **settings: Any) -> None:
+        """Change settings of a queue in use: those of ``weir.configure_queue``, durations as anywhere here."""
+        await self.run(calls.configure_queue(queue, settings))
+
+    async def configure_group(self, queue: str, group: str, **settings: Any) -> None:
+        """Change settings of a group in use: those of ``weir.configure_group``."""
+        await self.run(calls.configure_group(queue, group, settings))
+
+    async def rename_queue(self, queue: str, new_name: str) -> None:
+        """Give a queue another name; what it holds stays."""
+        await self.run(calls.rename_queue(queue, new_name))
+
+    async def list_queues(self) -> list[Queue]:
+        """List the queues that the caller may see, by name."""
+        return await self.run(calls.list_queues())
+
     async def drop_queue(self, queue: str) -> None:
         """Remove a queue with all its messages."""
         await self.run(calls.drop_queue(queue))
@@ -349,6 +405,10 @@ class AsyncClient:
     async def stats(self, queue: str | None = None) -> list[GroupStats]:
         """Count what every group has before it."""
         return await self.run(calls.stats(queue))
+
+    async def doctor(self) -> list[Finding]:
+        """Look for what is wrong or will be, the worst first."""
+        return await self.run(calls.doctor())
 
     async def maintain(self) -> int:
         """Give space back; returns the number of steps taken. Workers do it."""

@@ -1,18 +1,23 @@
 """Every call once: its query, its HTTP request, and how both answers are read. Nothing here talks to anybody."""
 
 from weir.calls.admin import (
+    configure_group,
+    configure_queue,
     create_group,
     create_queue,
     dead_letters,
     discard,
+    doctor,
     drop_group,
     drop_queue,
     list_groups,
+    list_queues,
     maintain,
     mark_waiting,
     pause,
     purge,
     redrive,
+    rename_queue,
     resume,
     seek,
     stats,
@@ -20,7 +25,8 @@ from weir.calls.admin import (
 )
 from weir.calls.call import DEFAULT_GROUP, Call, Request, Row
 from weir.calls.claims import ack, extend, extend_all, nack, reject, release, settle
-from weir.calls.messages import peek, pop, publish, receive, send, send_batch
+from weir.calls.messages import get, peek, pop, receive, send, send_batch
+from weir.calls.topics import bind, list_bindings, publish, route, unbind
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -28,15 +34,22 @@ __all__ = [
     "Request",
     "Row",
     "ack",
+    "bind",
+    "configure_group",
+    "configure_queue",
     "create_group",
     "create_queue",
     "dead_letters",
     "discard",
+    "doctor",
     "drop_group",
     "drop_queue",
     "extend",
     "extend_all",
+    "get",
+    "list_bindings",
     "list_groups",
+    "list_queues",
     "maintain",
     "mark_waiting",
     "nack",
@@ -49,11 +62,14 @@ __all__ = [
     "redrive",
     "reject",
     "release",
+    "rename_queue",
     "resume",
+    "route",
     "seek",
     "send",
     "send_batch",
     "settle",
     "stats",
+    "unbind",
     "version",
 ]

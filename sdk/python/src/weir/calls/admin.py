@@ -23,8 +23,10 @@ from weir.calls.call import (
 )
 from weir.types import (
     DeadLetter,
+    Finding,
     Group,
     GroupStats,
+    Queue,
     millis,
     span,
 )
@@ -136,6 +138,54 @@ def create_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call[No
     return Call("create_group", sql, params, nothing, request, nothing, False)
 
 
+def configure_queue(queue: str, settings: Mapping[str, Any]) -> Call[None]:
+    args, body = _settings(settings)
+    sql, params = write("configure_queue", [Arg("queue_name", "text", queue), *args])
+    return Call("configure_queue", sql, params, nothing, Request("PATCH", queue_path(queue), body), nothing, True)
+
+
+def rename_queue(queue: str, new_name: str) -> Call[None]:
+    args = [Arg("queue_name", "text", queue), Arg("new_name", "text", new_name)]
+    sql, params = write("rename_queue", args)
+    request = Request("POST", f"{queue_path(queue)}/rename", {"new_name": new_name})
+    return Call("rename_queue", sql, params, nothing, request, nothing, False)
+
+
+_QUEUE = (
+    "queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, created_at, paused, priorities, aging, ttl, "
+    "retention, dedup_window, coalesce(backlog_max, 0)"
+)
+
+
+def list_queues() -> Call[list[Queue]]:
+    sql, params = write("list_queues", [], _QUEUE)
+
+    def answer(found: Any) -> list[Queue]:
+        return [
+            Queue(
+                q["queue"],
+                q["lanes"],
+                q["message_bytes_max"],
+                q["segment_bytes"],
+                q["claims_bytes"],
+                parse_time(q["created_at"]),
+                q["paused"],
+                q["priorities"],
+                timedelta(milliseconds=q["aging_ms"]),
+                timedelta(milliseconds=q["ttl_ms"]),
+                timedelta(milliseconds=q["retention_ms"]),
+                timedelta(milliseconds=q["dedup_window_ms"]),
+                q["backlog_max"],
+            )
+            for q in found["queues"]
+        ]
+
+    def rows(found: list[Row]) -> list[Queue]:
+        return [Queue(*row) for row in found]
+
+    return Call("list_queues", sql, params, rows, Request("GET", "/v1/queues"), answer, True)
+
+
 def drop_queue(queue: str) -> Call[None]:
     sql, params = write("drop_queue", [Arg("queue_name", "text", queue)])
     return Call("drop_queue", sql, params, nothing, Request("DELETE", queue_path(queue)), nothing, False)
@@ -146,8 +196,16 @@ def drop_group(queue: str, group: str) -> Call[None]:
     return Call("drop_group", sql, params, nothing, Request("DELETE", group_path(queue, group)), nothing, False)
 
 
+def configure_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call[None]:
+    args, body = _settings(settings)
+    names = [Arg("queue_name", "text", queue), Arg("group_name", "text", group)]
+    sql, params = write("configure_group", [*names, *args])
+    request = Request("PATCH", group_path(queue, group), body)
+    return Call("configure_group", sql, params, nothing, request, nothing, True)
+
+
 def list_groups(queue: str) -> Call[list[Group]]:
-    columns = "group_name, ordered, max_attempts, backoff_min, backoff_max, created_at"
+    columns = "group_name, ordered, max_attempts, backoff_min, backoff_max, patience, created_at, paused"
     sql, params = write("list_groups", [Arg("queue_name", "text", queue)], columns)
 
     def answer(found: Any) -> list[Group]:
@@ -158,7 +216,9 @@ def list_groups(queue: str) -> Call[list[Group]]:
                 g["max_attempts"],
                 timedelta(milliseconds=g["backoff_min_ms"]),
                 timedelta(milliseconds=g["backoff_max_ms"]),
+                timedelta(milliseconds=g["patience_ms"]),
                 parse_time(g["created_at"]),
+                g["paused"],
             )
             for g in found["groups"]
         ]
@@ -232,6 +292,20 @@ def stats(queue: str | None) -> Call[list[GroupStats]]:
 
     request = Request("GET", "/v1/stats", query=fields(queue=queue))
     return Call("stats", sql, params, lambda rows: [GroupStats(*row) for row in rows], request, answer, True)
+
+
+def doctor() -> Call[list[Finding]]:
+    columns = "severity, finding, queue_name, group_name, value, message, coalesce(cure, '')"
+    sql, params = write("doctor", [], columns)
+    names = ("severity", "finding", "queue", "group", "value", "message", "cure")
+
+    def answer(found: Any) -> list[Finding]:
+        return [Finding(*(f.get(name) for name in names)) for f in found["findings"]]
+
+    def rows(found: list[Row]) -> list[Finding]:
+        return [Finding(*row) for row in found]
+
+    return Call("doctor", sql, params, rows, Request("GET", "/v1/doctor"), answer, True)
 
 
 def maintain() -> Call[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from weir.calls.call import (
     Arg,
@@ -29,7 +28,7 @@ from weir.types import (
     Json,
     Message,
     Outgoing,
-    Published,
+    StoredMessage,
     span,
 )
 
@@ -92,33 +91,6 @@ def send_batch(
     request = Request("POST", f"{queue_path(queue)}/messages", {"messages": items})
     once = all(m.dedup_key is not None for m in messages)
     return Call("send_batch", sql, params, column, request, field("ids"), once)
-
-
-def publish(
-    topic: str, payload: Json, *, key: str | None, headers: Mapping[str, Json] | None, delay: Duration | None
-) -> Call[list[Published]]:
-    sql, params = write(
-        "publish",
-        [
-            Arg("topic", "text", topic),
-            Arg("payload", "jsonb", json_text(payload)),
-            Arg("key", "text", key),
-            Arg("headers", "jsonb", None if headers is None else json_text(headers)),
-            Arg("delay", "interval", interval(delay)),
-        ],
-        "queue_name, id",
-    )
-    message = {"payload": payload} | fields(key=key, headers=headers, delay_ms=ms(delay))
-    request = Request("POST", f"/v1/topics/{quote(topic, safe='')}/messages", {"messages": [message]})
-    return Call(
-        "publish",
-        sql,
-        params,
-        lambda rows: [Published(*row) for row in rows],
-        request,
-        lambda answer: [Published(sent["queue"], sent["id"]) for sent in answer["messages"][0]["sent"]],
-        False,
-    )
 
 
 _RECORD = (
@@ -219,3 +191,19 @@ def peek(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]
     sql, params = write("peek", args, _MESSAGE)
     request = Request("GET", f"{group_path(queue, group)}/peek", query=fields(max=max))
     return Call("peek", sql, params, _messages(queue, group), request, _http_messages(queue, group), True)
+
+
+def get(queue: str, id: int) -> Call[StoredMessage | None]:
+    columns = "id, key, payload::text, headers::text, enqueued_at, states::text"
+    sql, params = write("get", [Arg("queue_name", "text", queue), Arg("id", "bigint", id)], columns)
+
+    def rows(found: list[Row]) -> StoredMessage | None:
+        for id, key, payload, headers, enqueued, states in found:  # noqa: A001
+            return StoredMessage(id, key, loads(payload), loads(headers), enqueued, loads(states))
+        return None
+
+    def answer(m: Any) -> StoredMessage:
+        at = parse_time(m["enqueued_at"])
+        return StoredMessage(m["id"], m.get("key"), m.get("payload"), m.get("headers"), at, m["states"])
+
+    return Call("get", sql, params, rows, Request("GET", f"{queue_path(queue)}/messages/{id}"), answer, True)

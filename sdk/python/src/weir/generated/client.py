@@ -21,8 +21,23 @@ from weir.generated.producer import Producer
 from weir.generated.wait import Waiter
 from weir.calls import DEFAULT_GROUP, Call
 from weir.errors import Error, from_driver
+from weir.errors_generated import MESSAGE_NOT_FOUND
 from weir.runtime import sleep, jitter
-from weir.types import DeadLetter, Duration, Group, GroupStats, Json, Message, Outgoing, Published, seconds
+from weir.types import (
+    Binding,
+    DeadLetter,
+    Duration,
+    Finding,
+    Group,
+    GroupStats,
+    Json,
+    Message,
+    Outgoing,
+    Published,
+    Queue,
+    StoredMessage,
+    seconds,
+)
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -175,6 +190,22 @@ class Client:
         """Send a message to every queue that is bound to the topic, and return where it went."""
         return self.run(calls.publish(topic, codec.encode(payload), key=key, headers=headers, delay=delay))
 
+    def bind(self, pattern: str, queue: str) -> None:
+        """Send messages of the topics that a pattern covers to a queue: ``*`` is a word, ``#`` any number of words."""
+        self.run(calls.bind(pattern, queue))
+
+    def unbind(self, pattern: str, queue: str) -> bool:
+        """Remove a binding and return whether it was there."""
+        return self.run(calls.unbind(pattern, queue))
+
+    def route(self, topic: str) -> list[str]:
+        """Return the queues to which ``publish`` would send; sends nothing."""
+        return self.run(calls.route(topic))
+
+    def list_bindings(self) -> list[Binding]:
+        """List the bindings of topics to queues."""
+        return self.run(calls.list_bindings())
+
     # --- messages in
 
     def receive(
@@ -220,6 +251,15 @@ class Client:
     ) -> list[Message[Any]]:
         """Look at messages that wait, without claiming them."""
         return self.run(calls.peek(queue, group=group, max=max))
+
+    def get(self, queue: str, id: int) -> StoredMessage | None:
+        """Show a message, wherever in the queue it is; None when the queue does not hold it (any more)."""
+        try:
+            return self.run(calls.get(queue, id))
+        except Error as error:
+            if error.code == MESSAGE_NOT_FOUND:  # how HTTP says it
+                return None
+            raise
 
     def ack(
         self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
@@ -316,6 +356,22 @@ class Client:
         }
         self.run(calls.create_group(queue, group, settings))
 
+    def configure_queue(self, queue: str, **settings: Any) -> None:
+        """Change settings of a queue in use: those of ``weir.configure_queue``, durations as anywhere here."""
+        self.run(calls.configure_queue(queue, settings))
+
+    def configure_group(self, queue: str, group: str, **settings: Any) -> None:
+        """Change settings of a group in use: those of ``weir.configure_group``."""
+        self.run(calls.configure_group(queue, group, settings))
+
+    def rename_queue(self, queue: str, new_name: str) -> None:
+        """Give a queue another name; what it holds stays."""
+        self.run(calls.rename_queue(queue, new_name))
+
+    def list_queues(self) -> list[Queue]:
+        """List the queues that the caller may see, by name."""
+        return self.run(calls.list_queues())
+
     def drop_queue(self, queue: str) -> None:
         """Remove a queue with all its messages."""
         self.run(calls.drop_queue(queue))
@@ -350,6 +406,10 @@ class Client:
     def stats(self, queue: str | None = None) -> list[GroupStats]:
         """Count what every group has before it."""
         return self.run(calls.stats(queue))
+
+    def doctor(self) -> list[Finding]:
+        """Look for what is wrong or will be, the worst first."""
+        return self.run(calls.doctor())
 
     def maintain(self) -> int:
         """Give space back; returns the number of steps taken. Workers do it."""
