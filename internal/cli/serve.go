@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +19,15 @@ func (a *app) serve() *cobra.Command {
 	var listen string
 	var bodyMax int64
 	var hosts []string
-	var direct, profiles bool
+	var direct bool
+	var observe observeOptions
 	c := leaf("serve", "Serve HTTP in front of a database", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		options := server.Options{Version: migrate.Version(), BodyMax: bodyMax, Hosts: hosts}
+		stopTracing, err := observe.apply(ctx, a.stderr, &options)
+		if err != nil {
+			return err
+		}
+		defer stopTracing()
 		listener, err := server.Listen(ctx, listen)
 		if err != nil {
 			return err
@@ -43,18 +49,15 @@ func (a *app) serve() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(a.stderr, "weir: serving engine %s on http://%s\n", version, listener.Addr())
-		return server.New(client, server.Options{
-			Version: migrate.Version(), BodyMax: bodyMax, Hosts: hosts, Pprof: profiles,
-			Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
-		}).Serve(ctx, listener)
+		return server.New(client, options).Serve(ctx, listener)
 	})
 	flags := c.Flags()
 	flags.StringVar(&listen, "listen", server.DefaultListen,
 		"address to listen on, of loopback as long as there is no authentication")
 	flags.BoolVar(&direct, "direct", false,
 		"no pooler stands between this server and PostgreSQL: keep statements prepared, which is faster")
-	flags.BoolVar(&profiles, "pprof", false, "serve profiles of the server itself at /debug/pprof/")
 	flags.Int64Var(&bodyMax, "body-max", 0, "largest request body in bytes (default 32 MiB)")
+	observe.flags(flags)
 	flags.StringSliceVar(&hosts, "allow-host", nil, "host name under which a reverse proxy passes requests on")
 	return c
 }

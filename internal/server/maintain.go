@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/weirmq/weir/internal/engine"
 )
 
@@ -14,6 +16,19 @@ const (
 	upkeepFailMax = 30 * time.Second
 	upkeepTimeout = time.Minute
 )
+
+// upkeepCounts count the rounds of upkeep.
+type upkeepCounts struct {
+	rounds       *prometheus.CounterVec
+	done, failed prometheus.Counter
+}
+
+func newUpkeepCounts() upkeepCounts {
+	rounds := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "weir_upkeep_rounds_total", Help: "Rounds of upkeep by this server, by how they ended.",
+	}, []string{"result"})
+	return upkeepCounts{rounds, rounds.WithLabelValues("done"), rounds.WithLabelValues("failed")}
+}
 
 // maintain calls the engine's upkeep about once a second until ctx ends, each time until nothing is left to do. Any
 // number of servers may do so; the engine lets one of them do each step.
@@ -30,8 +45,10 @@ func (s *Server) maintain(ctx context.Context) {
 		err := s.maintainAll(ctx)
 		switch {
 		case err == nil:
+			s.upkeep.done.Inc()
 			wait, lastCode = upkeepEvery, ""
 		case ctx.Err() == nil:
+			s.upkeep.failed.Inc()
 			wait = min(2*wait, upkeepFailMax)
 			if code := engine.Code(err); code != lastCode || code == "" {
 				lastCode = code

@@ -1,24 +1,15 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/dispatch"
-)
-
-// statsEvery is how old the queues' figures may be: scrapes that come faster share one look at the database.
-const (
-	statsEvery   = 5 * time.Second
-	statsTimeout = 5 * time.Second
 )
 
 // metrics are what /metrics shows. Its labels are routes, kinds of calls, queues and groups; never keys, claims,
@@ -27,9 +18,10 @@ type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	inFlight prometheus.Gauge
 }
 
-func newMetrics(client *engine.Client, d *dispatch.Dispatcher) *metrics {
+func (s *Server) newMetrics(d *dispatch.Dispatcher) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -40,8 +32,17 @@ func newMetrics(client *engine.Client, d *dispatch.Dispatcher) *metrics {
 			Help:    "Time to the answer, by route; that of a receive has its waiting in it.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "weir_http_requests_in_flight", Help: "Requests that are being served, those that wait included.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, &dispatchCollector{d}, &queueCollector{client: client},
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "weir_build_info", Help: "Always 1; the label is the server's version.",
+		ConstLabels: prometheus.Labels{"version": s.opt.Version},
+	})
+	build.Set(1)
+	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, build, s.upkeep.rounds, &dispatchCollector{d},
+		newQueueCollector(s.engine, s.opt.MetricsGroups), &poolCollector{s.engine},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -51,36 +52,19 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// count counts requests by the route that answered them.
-func (m *metrics) count(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		next.ServeHTTP(seen, r)
-		route := r.Pattern
-		if route == "" || route == "/" {
-			route = "none"
-		}
-		m.requests.WithLabelValues(route, strconv.Itoa(seen.status)).Inc()
-		m.seconds.WithLabelValues(route).Observe(time.Since(began).Seconds())
-	})
+// observe counts a request by the route that answered it.
+func (m *metrics) observe(r *http.Request, c *call, status int, took time.Duration) {
+	route := c.route
+	switch {
+	case route != "":
+	case status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		route = "page" // and what else is served beside the API
+	default:
+		route = "none"
+	}
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }
-
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-
-	status int
-}
-
-// WriteHeader notes the status.
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 var (
 	descRequests = prometheus.NewDesc("weir_dispatch_requests_total",
@@ -91,12 +75,6 @@ var (
 		"Sends, acks and extends that are not answered yet.", nil, nil)
 	descReceivers = prometheus.NewDesc("weir_dispatch_receivers",
 		"Receives that wait for messages.", nil, nil)
-	descMessages = prometheus.NewDesc("weir_queue_messages",
-		"Messages of a group by state; large numbers are estimates.", []string{"queue", "group", "state"}, nil)
-	descAge = prometheus.NewDesc("weir_queue_oldest_age_seconds",
-		"Age of a group's oldest unfinished message; 0 when there is none.", []string{"queue", "group"}, nil)
-	descUp = prometheus.NewDesc("weir_database_up",
-		"Whether the database told how its queues stand.", nil, nil)
 )
 
 // dispatchCollector shows what a dispatcher has done.
@@ -120,53 +98,4 @@ func (c *dispatchCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(descWaiting, prometheus.GaugeValue, float64(s.Waiting))
 	ch <- prometheus.MustNewConstMetric(descReceivers, prometheus.GaugeValue, float64(s.Receivers))
-}
-
-// queueCollector shows how the queues stand.
-type queueCollector struct {
-	client *engine.Client
-
-	mu     sync.Mutex
-	looked time.Time
-	stats  []engine.GroupStats
-	failed error
-}
-
-// Describe implements prometheus.Collector.
-func (c *queueCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descMessages, descAge, descUp} {
-		ch <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
-	stats, err := c.look()
-	up := 1.0
-	if err != nil {
-		up = 0
-	}
-	ch <- prometheus.MustNewConstMetric(descUp, prometheus.GaugeValue, up)
-	for _, g := range stats {
-		for state, n := range map[string]int64{
-			"waiting": g.Waiting, "claimed": g.Claimed, "delayed": g.Delayed, "parked": g.Parked, "dead": g.Dead,
-		} {
-			ch <- prometheus.MustNewConstMetric(descMessages, prometheus.GaugeValue, float64(n), g.Queue, g.Group, state)
-		}
-		ch <- prometheus.MustNewConstMetric(descAge, prometheus.GaugeValue, g.OldestAge, g.Queue, g.Group)
-	}
-}
-
-// look asks the database, unless it was asked just now.
-func (c *queueCollector) look() ([]engine.GroupStats, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Since(c.looked) < statsEvery {
-		return c.stats, c.failed
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
-	defer cancel()
-	c.stats, c.failed = c.client.Stats(ctx, "")
-	c.looked = time.Now()
-	return c.stats, c.failed
 }

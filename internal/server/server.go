@@ -11,11 +11,13 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/api"
 	"github.com/weirmq/weir/internal/server/dispatch"
+	"github.com/weirmq/weir/internal/server/tracing"
 	"github.com/weirmq/weir/web"
 )
 
@@ -35,14 +37,22 @@ type Options struct {
 	Hosts []string
 	// Pprof serves Go's profiles at /debug/pprof/.
 	Pprof bool
+	// DrainDelay is how long the server goes on as before once it was told to stop, while /readyz says so already.
+	DrainDelay time.Duration
+	// MetricsGroups is how many groups have series of their own at /metrics; 0 means DefaultMetricsGroups.
+	MetricsGroups int
+	// Tracer makes spans of requests; nil makes none.
+	Tracer *tracing.Tracer
 	// Log receives what an operator should know.
 	Log *slog.Logger
 }
 
 // Server is the HTTP API and the upkeep of one database.
 type Server struct {
-	engine *engine.Client
-	opt    Options
+	engine   *engine.Client
+	opt      Options
+	upkeep   upkeepCounts
+	draining atomic.Bool
 }
 
 // New returns a server in front of the engine that client reaches.
@@ -50,7 +60,8 @@ func New(client *engine.Client, opt Options) *Server {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{engine: client, opt: opt}
+	opt.Log = slog.New(requestLog{opt.Log.Handler()})
+	return &Server{engine: client, opt: opt, upkeep: newUpkeepCounts()}
 }
 
 // Listen opens the address. As long as there is no authentication it must be one that only this machine reaches.
@@ -71,35 +82,34 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve answers requests and keeps the database up until ctx ends; then it ends the waits, lets running requests
-// finish and returns nil.
+// Serve answers requests and keeps the database up until ctx ends. Then /readyz tells load balancers to go elsewhere;
+// after the drain delay waits end, no connection is taken any more, running requests finish, and it returns nil.
 func (s *Server) Serve(ctx context.Context, at net.Listener) error {
+	serving, endServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer endServing()
 	listener := engine.NewListener(s.engine, s.opt.Log)
 	defer listener.Close()
-	dispatcher := dispatch.New(ctx, s.engine, listener, s.opt.Log)
+	dispatcher := dispatch.New(serving, s.engine, listener, s.opt.Log)
 	defer dispatcher.Close()
 	httpServer := &http.Server{
-		Handler:           s.guard(web.Handler(s.routes(ctx, listener, dispatcher))),
+		Handler:           s.handler(serving, listener, dispatcher),
 		ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout:      3 * time.Minute, // a body may take half a minute, a receive waits up to one
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
-	upkeep, stopUpkeep := context.WithCancel(ctx)
-	defer stopUpkeep()
 	var running sync.WaitGroup
-	running.Go(func() { s.maintain(upkeep) })
+	running.Go(func() { s.maintain(serving) })
 	defer running.Wait()
+	defer endServing()
 
 	failed := make(chan error, 1)
 	go func() { failed <- httpServer.Serve(at) }()
-	select {
-	case err := <-failed:
-		stopUpkeep()
+	if err := s.untilDrained(ctx, failed); err != nil {
 		return fmt.Errorf("serve HTTP: %w", err)
-	case <-ctx.Done():
 	}
+	endServing()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	if err := httpServer.Shutdown(last); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -109,12 +119,38 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	return nil
 }
 
-// routes is everything that the server answers, behind the guard.
-func (s *Server) routes(drain context.Context, listener *engine.Listener, d *dispatch.Dispatcher) http.Handler {
-	m := newMetrics(s.engine, d)
+// untilDrained returns nil when ctx has ended and the drain delay is over, or the error with which serving failed.
+func (s *Server) untilDrained(ctx context.Context, failed <-chan error) error {
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	s.draining.Store(true)
+	timer := time.NewTimer(s.opt.DrainDelay)
+	defer timer.Stop()
+	select {
+	case err := <-failed:
+		return err
+	case <-timer.C:
+		return nil
+	}
+}
+
+// handler is everything that the server answers.
+func (s *Server) handler(serving context.Context, listener *engine.Listener, d *dispatch.Dispatcher) http.Handler {
+	m := s.newMetrics(d)
+	return s.observe(m, s.guard(web.Handler(s.routes(serving, m, listener, d))))
+}
+
+// routes are behind the guard.
+func (s *Server) routes(
+	serving context.Context, m *metrics, listener *engine.Listener, d *dispatch.Dispatcher,
+) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", m.count(api.New(s.engine, api.Options{
-		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Dispatcher: d, Drain: drain, Log: s.opt.Log,
+	mux.Handle("/", noteRoute(api.New(s.engine, api.Options{
+		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Dispatcher: d, Log: s.opt.Log,
+		Drain: serving, Draining: s.draining.Load,
 	})))
 	mux.Handle("GET /metrics", m.handler())
 	if s.opt.Pprof {

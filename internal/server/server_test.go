@@ -43,6 +43,12 @@ func (l *logged) count(what string) int {
 // serve runs a server until the returned function stops it and gives what Serve returned.
 func serve(t *testing.T, db *pgtest.DB, log io.Writer) (url string, stop func() error) {
 	t.Helper()
+	return serveWith(t, db, server.Options{Version: "test", Log: slog.New(slog.NewTextHandler(log, nil))})
+}
+
+// serveWith runs a server with options.
+func serveWith(t *testing.T, db *pgtest.DB, opt server.Options) (url string, stop func() error) {
+	t.Helper()
 	client, err := engine.Open(t.Context(), db.DSN, engine.Options{MaxConns: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +60,7 @@ func serve(t *testing.T, db *pgtest.DB, log io.Writer) (url string, stop func() 
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	s := server.New(client, server.Options{Version: "test", Log: slog.New(slog.NewTextHandler(log, nil))})
+	s := server.New(client, opt)
 	go func() { ended <- s.Serve(ctx, listener) }()
 	stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() { _ = stop() })
@@ -145,23 +151,7 @@ func TestMetricsNameRoutesAndQueuesAndNothingThatUsersMakeUp(t *testing.T) {
 	db.Exec(t, "select weir.create_queue('q')")
 	db.Exec(t, "select weir.send('q', '1', key => 'secret')")
 	url, _ := serve(t, db, io.Discard)
-	ask := func(method, path, body string) string {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
+	ask := func(method, path, body string) string { return ask(t, method, url+path, body, nil).text }
 	ask("POST", "/v1/queues/q/messages", `{"messages":[{"payload":{"a":"secret"},"key":"secret"}]}`)
 	ask("POST", "/v1/queues/secret/groups/secret/receive", "")
 	ask("GET", "/secret", "")
@@ -172,7 +162,10 @@ func TestMetricsNameRoutesAndQueuesAndNothingThatUsersMakeUp(t *testing.T) {
 		`weir_http_requests_total{route="none",status="404"} 1`,
 		`weir_dispatch_requests_total{kind="send"} 1`,
 		`weir_queue_messages{group="default",queue="q",state="waiting"} 2`,
-		`weir_database_up 1`, `process_resident_memory_bytes `,
+		`weir_database_up 1`, `weir_queue_sent_messages_total{queue="q"} 2`, `weir_queue_segments{queue="q"} 1`,
+		`weir_queue_delivered_messages_total{group="default",queue="q"} 0`, `weir_queue_rotation_blocked{queue="q"} 0`,
+		`weir_queues 1`, `weir_queues_unshown 0`, `weir_db_pool_connections_max 4`, `weir_build_info{version="test"} 1`,
+		`weir_http_requests_in_flight 1`, `process_resident_memory_bytes `,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

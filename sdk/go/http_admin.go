@@ -227,6 +227,6 @@ func (h *httpBackend) maintain(context.Context) (int, error) { return 0, nil }
 
 func (h *httpBackend) version(ctx context.Context) (string, error) {
 	var out struct{ Engine string }
-	err := h.call(ctx, http.MethodGet, "/healthz", nil, &out)
+	err := h.call(ctx, http.MethodGet, "/v1/version", nil, &out)
 	return out.Engine, err
 }

@@ -34,7 +34,7 @@ const groupPath = (queue, group) => `${queuePath(queue)}/groups/${encodeURICompo
 const target = (queue, group) => (group ? groupPath(queue, group) : queuePath(queue));
 
 export const api = {
-  health: () => call("GET", "healthz"),
+  version: () => call("GET", "v1/version"),
   stats: (queue) =>
     call("GET", queue ? `v1/stats?queue=${encodeURIComponent(queue)}` : "v1/stats").then(
       (r) => r.groups ?? [],

@@ -53,8 +53,8 @@ async function refresh() {
 
 async function greet() {
   try {
-    const health = await api.health();
-    document.getElementById("health").textContent = `engine ${health.engine}`;
+    const version = await api.version();
+    document.getElementById("health").textContent = `engine ${version.engine}`;
   } catch {
     document.getElementById("health").textContent = "";
   }

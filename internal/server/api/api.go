@@ -40,6 +40,8 @@ type Options struct {
 	Listener *engine.Listener
 	// Drain, when it ends, ends every wait for messages at once.
 	Drain context.Context
+	// Draining tells that the server is about to stop and wants no more requests; nil means that it never is.
+	Draining func() bool
 	// Dispatcher gathers the requests on the way of messages; without one the API makes its own.
 	Dispatcher *dispatch.Dispatcher
 	// Log receives the errors that are the server's own fault.
@@ -51,6 +53,7 @@ type api struct {
 	engine   *engine.Client
 	dispatch *dispatch.Dispatcher
 	huma     huma.API
+	probe    engineProbe
 	held     atomic.Int64 // bytes of the bodies of all requests under way
 	opt      Options
 }
@@ -65,6 +68,9 @@ func New(client *engine.Client, opt Options) http.Handler {
 	}
 	if opt.Drain == nil {
 		opt.Drain = context.Background()
+	}
+	if opt.Draining == nil {
+		opt.Draining = func() bool { return false }
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -134,7 +140,7 @@ func (a *api) recovered(next http.Handler) http.Handler {
 			if err, ok := cause.(error); cause == nil || ok && errors.Is(err, http.ErrAbortHandler) {
 				return
 			}
-			a.opt.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "panic", cause,
+			a.opt.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "panic", cause,
 				"stack", string(debug.Stack()))
 			writeProblem(w, newProblem(http.StatusInternalServerError, "the server failed on this request", ""))
 		}()

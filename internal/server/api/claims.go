@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/dispatch"
+	"github.com/weirmq/weir/internal/server/tracing"
 )
 
 type ackInput struct {
@@ -39,6 +40,7 @@ func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error
 	for i, item := range in.Body.Acks {
 		parts[i] = engine.ClaimPart{Claim: item.ClaimID, IDs: item.IDs}
 	}
+	tracing.Settled(ctx, len(parts))
 	list, err := together(parts, func() ([]finished, error) {
 		counts, err := a.dispatch.Ack(in.Queue, parts)
 		return pair(parts, counts, func(claim int64, n int) finished { return finished{claim, n} }), err
@@ -217,6 +219,7 @@ func each[I, R any](
 	if len(items) == 0 {
 		return nil, invalid("body."+list, "the list is empty", fmt.Sprintf(`Send {%q:[{"claim_id":...}]}.`, list))
 	}
+	tracing.Settled(ctx, len(items))
 	if len(items) == 1 {
 		return inOrder(list, items, func(i int, item I) (R, error) { return call(a.engine, i, item) })
 	}

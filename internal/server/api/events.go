@@ -13,6 +13,7 @@ import (
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/dispatch"
+	"github.com/weirmq/weir/internal/server/tracing"
 )
 
 // How an event stream works: how long a claim lasts that is being written, how long a write may take, how often an
@@ -95,6 +96,7 @@ func (s *eventStream) deliver(ctx context.Context, list []engine.Message) bool {
 		s.api.dispatch.Release(s.at.Queue, list)
 		return false
 	}
+	tracing.Delivered(ctx, s.at.Queue, s.at.Group, list)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventsAck)
 	defer cancel()
 	for _, claim := range dispatch.ClaimsOf(list) {

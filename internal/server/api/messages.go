@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/tracing"
 )
 
 type sendInput struct {
@@ -36,22 +37,26 @@ type sendOutput struct {
 
 // sendBatch sends the messages of a request in one transaction.
 func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput], error) {
-	runs, err := runsOf("body.messages", in.Body.Messages)
+	runs, err := runsOf(ctx, "body.messages", in.Body.Messages)
 	if err != nil {
 		return nil, err
 	}
 	if len(runs) == 1 && runs[0].plain() {
 		ids, err := a.dispatch.Send(in.Queue, runs[0].batch)
+		tracing.Sent(ctx, ids)
 		return reply(sendOutput{IDs: ids}, err)
 	}
 	if len(runs) == 1 {
-		return reply(sendRuns(ctx, a.engine, in.Queue, runs))
+		sent, err := sendRuns(ctx, a.engine, in.Queue, runs)
+		tracing.Sent(ctx, sent.IDs)
+		return reply(sent, err)
 	}
 	var sent sendOutput
 	err = a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
 		sent, err = sendRuns(ctx, tx, in.Queue, runs)
 		return err
 	})
+	tracing.Sent(ctx, sent.IDs)
 	return reply(sent, err)
 }
 
@@ -94,7 +99,7 @@ func (r run) once() bool {
 func (r run) plain() bool { return r.options == engine.SendOptions{} && !r.once() }
 
 // runsOf cuts a list of messages into runs.
-func runsOf(location string, messages []outgoing) ([]run, error) {
+func runsOf(ctx context.Context, location string, messages []outgoing) ([]run, error) {
 	if len(messages) == 0 {
 		return nil, invalid(location, "there is no message", `Send "messages":[{"payload":...}].`)
 	}
@@ -108,14 +113,15 @@ func runsOf(location string, messages []outgoing) ([]run, error) {
 			runs = append(runs, run{options: options})
 		}
 		last := &runs[len(runs)-1]
-		last.batch = append(last.batch, m.message())
+		last.batch = append(last.batch, m.message(ctx))
 	}
 	return runs, nil
 }
 
-// message is what is sent, without how.
-func (m outgoing) message() engine.Outgoing {
-	return engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: nullable(m.Headers), DedupKey: m.DedupKey}
+// message is what is sent, without how. It carries the trace of the request.
+func (m outgoing) message(ctx context.Context) engine.Outgoing {
+	headers := tracing.Carry(ctx, nullable(m.Headers))
+	return engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: headers, DedupKey: m.DedupKey}
 }
 
 // options is how it is sent.

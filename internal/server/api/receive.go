@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/tracing"
 )
 
 type receiveInput struct {
@@ -34,6 +35,7 @@ func (a *api) receive(ctx context.Context, in *receiveInput) (*output[messagesOu
 	if list == nil {
 		list = []engine.Message{}
 	}
+	tracing.Received(ctx, list)
 	return reply(messagesOutput{Messages: list}, err)
 }
 
@@ -77,6 +79,7 @@ func (a *api) pop(ctx context.Context, in *popInput) (*output[messagesOutput], e
 		n = *in.Body.Max
 	}
 	list, err := a.engine.Pop(ctx, in.Queue, in.Group, n)
+	tracing.Received(ctx, list)
 	return reply(messagesOutput{Messages: list}, err)
 }
 

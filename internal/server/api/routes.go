@@ -66,7 +66,9 @@ func (a *api) routes() {
 
 	route(a, http.MethodGet, "/v1/stats", "stats", "Count what every group has before it", a.stats)
 	route(a, http.MethodGet, "/v1/doctor", "doctor", "Look for what is wrong, and say what to do", a.doctor)
-	route(a, http.MethodGet, "/healthz", "version", "Check that the database answers and has the engine", a.health)
+	route(a, http.MethodGet, "/v1/version", "version", "Show the versions of the server and of the engine", a.version)
+	route(a, http.MethodGet, "/healthz", "health", "Check that the server lives, whatever the database does", a.health)
+	route(a, http.MethodGet, "/readyz", "ready", "Check that requests can be served: 503 says why not", a.ready)
 }
 
 // route registers one operation and turns the errors of its handler into problems.
@@ -87,7 +89,7 @@ func route[I, O any](a *api, method, path, name, summary string, handle func(con
 		}
 		p := problemOf(err)
 		if p.Status == http.StatusInternalServerError {
-			a.opt.Log.Error("request failed", "operation", name, "error", err)
+			a.opt.Log.ErrorContext(ctx, "request failed", "operation", name, "error", err)
 		}
 		if p.Status == http.StatusServiceUnavailable {
 			return nil, huma.ErrorWithHeaders(p, http.Header{"Retry-After": {retryAfter}})

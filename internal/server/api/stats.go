@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"github.com/weirmq/weir/internal/engine"
 )
@@ -29,21 +28,4 @@ type doctorOutput struct {
 func (a *api) doctor(ctx context.Context, _ *struct{}) (*output[doctorOutput], error) {
 	list, err := a.engine.Doctor(ctx)
 	return reply(doctorOutput{Findings: list}, err)
-}
-
-type healthOutput struct {
-	Status  string `json:"status" enum:"ok"`
-	Version string `json:"version" doc:"Of the server."`
-	Engine  string `json:"engine" doc:"Of the engine in the database."`
-}
-
-// healthTimeout is what a load balancer may be kept waiting for.
-const healthTimeout = 3 * time.Second
-
-// health asks the engine in the database for its version.
-func (a *api) health(ctx context.Context, _ *struct{}) (*output[healthOutput], error) {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	version, err := a.engine.Version(ctx)
-	return reply(healthOutput{Status: "ok", Version: a.opt.Version, Engine: version}, err)
 }

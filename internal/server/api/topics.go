@@ -87,7 +87,7 @@ func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOut
 		if err != nil {
 			return publishedOutput{}, err
 		}
-		sent, err := tx.Publish(ctx, in.Topic, m.message(), options)
+		sent, err := tx.Publish(ctx, in.Topic, m.message(ctx), options)
 		return publishedOutput{Sent: sent}, err
 	}
 	list, err := each(ctx, a, "messages", in.Body.Messages, one)

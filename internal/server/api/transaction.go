@@ -71,7 +71,7 @@ func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[tr
 			return err
 		}
 		done.Sends, err = inOrder("sends", b.Sends, func(i int, item queueSendItem) (sendOutput, error) {
-			runs, err := runsOf(fmt.Sprintf("body.sends[%d].messages", i), item.Messages)
+			runs, err := runsOf(ctx, fmt.Sprintf("body.sends[%d].messages", i), item.Messages)
 			if err != nil {
 				return sendOutput{}, err
 			}

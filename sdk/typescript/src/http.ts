@@ -291,7 +291,7 @@ export class HttpTransport implements Transport {
   }
 
   async version(): Promise<string> {
-    return (await this.call("GET", "/healthz")).engine;
+    return (await this.call("GET", "/v1/version")).engine;
   }
 
   async close(): Promise<void> {}

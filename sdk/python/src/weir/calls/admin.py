@@ -319,7 +319,7 @@ def _nothing_done(_: Any) -> int:
 
 def version() -> Call[str]:
     sql, params = write("version", [])
-    return Call("version", sql, params, first, Request("GET", "/healthz"), field("engine"), True)
+    return Call("version", sql, params, first, Request("GET", "/v1/version"), field("engine"), True)
 
 
 def mark_waiting(queue: str) -> Call[str]:
