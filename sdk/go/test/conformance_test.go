@@ -90,7 +90,7 @@ func TestConformanceOnAnOldEngine(t *testing.T) {
 func readCases(t *testing.T, transport string) map[string]conformanceCase {
 	t.Helper()
 	files := get(filepath.Glob(casesDir + "/*.json"))(t)
-	if len(files) < 15 {
+	if len(files) < 25 {
 		t.Fatalf("%d cases in %s", len(files), casesDir)
 	}
 	cases := map[string]conformanceCase{}
