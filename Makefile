@@ -69,7 +69,7 @@ fmt: ## format the Go files
 
 ##@ Check
 
-STAGES := check unit engine pooler around e2e sdk
+STAGES := check unit engine pooler around deploy e2e sdk
 
 .PHONY: test
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
@@ -137,6 +137,18 @@ packages:
 		! dpkg -s pgbouncer postgresql-15 postgresql-15-cron >/dev/null 2>&1; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 			pgbouncer postgresql-15 postgresql-15-cron; \
+	fi
+
+.PHONY: deploy
+deploy: promtool ## what deploy/ holds: the alerts
+	promtool check rules deploy/prometheus/rules.yaml
+	promtool test rules deploy/prometheus/rules_test.yaml
+
+# As PgBouncer. Where there is no promtool, the stage fails.
+.PHONY: promtool
+promtool:
+	-@if ! command -v promtool >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus; \
 	fi
 
 .PHONY: sdk

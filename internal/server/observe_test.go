@@ -177,3 +177,6 @@ func TestQueuesBeyondTheLimitAreSummedAndCountersOnlyRise(t *testing.T) {
 		t.Errorf("with room for all:\n%s", got)
 	}
 }
+
+// quiet are the options of a server that logs nothing.
+var quiet = server.Options{Version: "test"}
