@@ -243,7 +243,7 @@ func TestACallLeavesNothingBehindInItsSession(t *testing.T) {
 				get[int](t)(client.Ack(ctx, "q", m.ClaimID, nil))
 			}
 		}
-		get[int](t)(client.Maintain(ctx))
+		get[int](t)(client.Maintain(ctx, 0))
 		for what, sql := range map[string]string{
 			"prepared statements": "select count(*) from pg_prepared_statements",
 			"locks":               "select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'advisory'",

@@ -46,6 +46,7 @@ func Open(ctx context.Context, dsn string, opt Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	boundMemory(cfg, queuesPerConn)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, wrap("open database", err)

@@ -108,7 +108,7 @@ func TestACallThatItsContextEndsSaysSo(t *testing.T) {
 	_, client := newQueue(t, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := client.Maintain(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := client.Maintain(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -231,7 +231,7 @@ func TestUpkeepComesToAnEnd(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	for range 1000 {
-		if get[int](t)(client.Maintain(t.Context())) == 0 {
+		if get[int](t)(client.Maintain(t.Context(), 0)) == 0 {
 			return
 		}
 	}

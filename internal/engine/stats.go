@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 const (
 	sqlStats = `select queue_name, group_name, waiting, claimed, delayed, parked, dead,
@@ -8,7 +11,7 @@ const (
 		sent_rate, delivered_rate, rotated_at, blocked_by, blocker_pid, extract(epoch from blocker_age)::float8,
 		blocker_query
 		from weir.stats($1) order by queue_name, group_name`
-	sqlMaintain = `select weir.maintain()`
+	sqlMaintain = `select weir.maintain($1)`
 	sqlVersion  = `select weir.version()`
 )
 
@@ -23,9 +26,10 @@ func (c *Client) Stats(ctx context.Context, queue string) ([]GroupStats, error) 
 	}, nonEmpty(queue))
 }
 
-// Maintain does a round of upkeep and returns the number of steps it took; 0 means that nothing is left to do.
-func (c *Client) Maintain(ctx context.Context) (int, error) {
-	return one[int](ctx, c, "maintain queues", sqlMaintain)
+// Maintain does a round of upkeep, unless somebody began one less than every ago, and returns the number of steps it
+// took; 0 means that nothing is left to do.
+func (c *Client) Maintain(ctx context.Context, every time.Duration) (int, error) {
+	return one[int](ctx, c, "maintain queues", sqlMaintain, every)
 }
 
 // Version returns the version of the engine in the database.

@@ -31,7 +31,7 @@ func newUpkeepCounts() upkeepCounts {
 }
 
 // maintain calls the engine's upkeep about once a second until ctx ends, each time until nothing is left to do. Any
-// number of servers may do so; the engine lets one of them do each step.
+// number of servers may do so; of those that call within half of it the engine lets one do the work.
 func (s *Server) maintain(ctx context.Context) {
 	wait, lastCode := upkeepEvery, ""
 	for {
@@ -62,10 +62,9 @@ func (s *Server) maintain(ctx context.Context) {
 func (s *Server) maintainAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, upkeepTimeout)
 	defer cancel()
-	for {
-		steps, err := s.engine.Maintain(ctx)
-		if err != nil || steps == 0 {
-			return err
-		}
+	steps, err := s.engine.Maintain(ctx, upkeepEvery/2)
+	for err == nil && steps > 0 {
+		steps, err = s.engine.Maintain(ctx, 0)
 	}
+	return err
 }

@@ -1,6 +1,9 @@
 package weir
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // CreateQueue makes a queue and its group DefaultGroup. A queue of that name is ErrQueueExists; over HTTP it is not
 // when it has the settings asked for.
@@ -124,8 +127,11 @@ func (c *Client) Stats(ctx context.Context, queue string) ([]GroupStats, error) 
 	return retry(ctx, c.tries, true, func() ([]GroupStats, error) { return c.b.stats(ctx, queue) })
 }
 
-// Maintain takes the steps of upkeep that are due and returns how many. Workers do it; a server does it, too.
-func (c *Client) Maintain(ctx context.Context) (int, error) { return c.b.maintain(ctx) }
+// Maintain takes the steps of upkeep that are due, unless somebody began to less than every ago, and returns how many
+// it took; 0 is for calls that go on while there is more to do. Workers call it; a server does, too.
+func (c *Client) Maintain(ctx context.Context, every time.Duration) (int, error) {
+	return c.b.maintain(ctx, every)
+}
 
 // Version returns the release of the engine in the database.
 func (c *Client) Version(ctx context.Context) (string, error) {

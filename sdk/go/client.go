@@ -54,7 +54,7 @@ type backend interface {
 	listBindings(ctx context.Context) ([]Binding, error)
 	stats(ctx context.Context, queue string) ([]GroupStats, error)
 	doctor(ctx context.Context) ([]Finding, error)
-	maintain(ctx context.Context) (int, error)
+	maintain(ctx context.Context, every time.Duration) (int, error)
 	version(ctx context.Context) (string, error)
 }
 

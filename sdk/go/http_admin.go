@@ -223,7 +223,7 @@ func (h *httpBackend) stats(ctx context.Context, queue string) ([]GroupStats, er
 }
 
 // maintain does nothing: the server does it.
-func (h *httpBackend) maintain(context.Context) (int, error) { return 0, nil }
+func (h *httpBackend) maintain(context.Context, time.Duration) (int, error) { return 0, nil }
 
 func (h *httpBackend) version(ctx context.Context) (string, error) {
 	var out struct{ Engine string }

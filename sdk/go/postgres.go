@@ -46,7 +46,7 @@ const (
 	sqlRedrive = `select weir.redrive($1::text, $2::text, ids => $3::bigint[])`
 	sqlDiscard = `select weir.discard($1::text, $2::text, ids => $3::bigint[])`
 
-	sqlMaintain = `select weir.maintain()`
+	sqlMaintain = `select weir.maintain($1::text::interval)`
 	sqlVersion  = `select weir.version()`
 )
 
@@ -237,8 +237,8 @@ func (p *postgres) discard(ctx context.Context, queue string, o receiveOptions) 
 	return one[int64](ctx, p, "discard dead letters", sqlDiscard, queue, o.group, o.ids)
 }
 
-func (p *postgres) maintain(ctx context.Context) (int, error) {
-	return one[int](ctx, p, "maintain queues", sqlMaintain)
+func (p *postgres) maintain(ctx context.Context, every time.Duration) (int, error) {
+	return one[int](ctx, p, "maintain queues", sqlMaintain, interval(&every))
 }
 
 func (p *postgres) version(ctx context.Context) (string, error) {

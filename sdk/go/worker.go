@@ -274,9 +274,9 @@ func (w *Worker) maintainAll(ctx context.Context) {
 		if !w.client.keep.turn() {
 			continue
 		}
-		steps, err := 1, error(nil)
-		for steps > 0 && err == nil {
-			steps, err = w.client.Maintain(ctx)
+		steps, err := w.client.Maintain(ctx, upkeepEvery/2)
+		for err == nil && steps > 0 {
+			steps, err = w.client.Maintain(ctx, 0)
 		}
 		every = upkeepEvery
 		if err != nil && !errors.Is(err, context.Canceled) {

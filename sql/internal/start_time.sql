@@ -26,7 +26,7 @@ begin
     if v_since is null then
         raise exception '% is not a place in a queue', coalesce(quote_literal(p_start), 'null')
             using errcode = 'WR006',
-            hint = 'Give ''start'', ''end'' or a timestamp such as ''2030-01-31 12:00+00''; seek also takes a message''s id.';
+            hint = 'Give ''start'', ''end'' or a time, ''2030-01-31 12:00+00''; seek also takes a message''s id.';
     end if;
     return v_since;
 end

@@ -7,8 +7,8 @@
 -- segment those are first the stragglers, transactions that were in progress in prev and are over in cur, then
 -- everything from xmax(prev). Two index ranges, each in index order: however old a transaction is held open elsewhere,
 -- nothing already read is walked again. When an interval is exhausted, cur becomes prev and the snapshot of this moment
--- becomes cur. All of it is stored with the claim, so an empty lane writes nothing. What is only passed over, because it
--- is too old or joins a parked line, is passed over once: the cursor is stored behind it, also when nothing was claimed.
+-- becomes cur. All of it is stored with the claim, so an empty lane writes nothing. What is only passed over, being too
+-- old or joining a parked line, is passed over once: the cursor is stored behind it, also when nothing was claimed.
 --
 -- Parameters:
 --   c        the lane's newest claim, its low and next_expiry possibly moved on
@@ -102,13 +102,7 @@ begin
                 continue;
             end if;
             if o.claim_id is null then
-                if p_max = 0 then
-                    close v_rows;
-                    if v_old > 0 then
-                        perform weir_internal.{q}_checkpoint(c);
-                    end if;
-                    return v_out; -- not idle: whoever consumes will move the cursor
-                end if;
+                exit when p_max = 0; -- not idle: whoever consumes will move the cursor
                 c.id := nextval('weir_internal.{q}_claim_ids') * 16384 + c.slot;
                 o.claim_id := c.id;
                 o.attempt := 1;
@@ -149,20 +143,17 @@ begin
                     v_ranges := v_ranges || array(select int8range(i, i + 1) from unnest(o.ids) i);
                 end if;
             end if;
-            if v_taken >= p_max then
-                if c.seg = v_hi and c.pos = r.id then -- was it the last? Then nobody needs to come and see
-                    fetch v_rows into r;
-                    c.finished := not found;
-                end if;
-                exit;
+            if v_taken >= p_max and c.seg = v_hi and c.pos = r.id then -- was it the last? Then nobody need come and see
+                fetch v_rows into r;
+                c.finished := not found;
             end if;
-            exit when v_parked > 1000;
+            exit when v_taken >= p_max or v_parked > 1000;
         end loop;
         close v_rows;
         if c.finished then
             c.lo := weir_internal.next_segment({no}, c.lo, v_hi, c.cur);
         end if;
-        exit when p_max > 0 and v_taken >= p_max or v_parked > 1000 or v_old >= 10000;
+        exit when v_taken >= p_max and (p_max > 0 or found) or v_parked > 1000 or v_old >= 10000;
         if c.seg < v_hi then
             exit when v_taken > 0; -- a claim stays within one segment
             c.seg := weir_internal.next_segment({no}, c.seg + 1, v_hi, c.prev);
@@ -180,7 +171,7 @@ begin
         c.pos := 0;
     end loop;
     if v_taken = 0 then
-        if p_max = 0 or v_parked > 0 or v_old > 0 then
+        if p_max = 0 and c.finished or v_parked > 0 or v_old > 0 then
             perform weir_internal.{q}_checkpoint(c);
         end if;
         return v_out;

@@ -137,7 +137,7 @@ func TestEveryFunctionWorksBehindAPoolerWhateverClientCallsIt(t *testing.T) {
 	}))
 	c.wantStats(1, 0, 0, 0)
 	for n := -1; n != 0; {
-		n = get[int](t)(c.next().Maintain(ctx))
+		n = get[int](t)(c.next().Maintain(ctx, 0))
 	}
 	last, _ := c.claim(1, 1)
 	finished(c.next().Ack(ctx, queue, last, nil))

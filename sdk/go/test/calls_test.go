@@ -247,7 +247,7 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 	"stats": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.Stats(ctx, a.Queue)
 	},
-	"maintain": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Maintain(ctx) },
+	"maintain": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Maintain(ctx, 0) },
 	"version":  func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Version(ctx) },
 }
 

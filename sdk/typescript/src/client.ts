@@ -345,9 +345,9 @@ export class Client<Q extends object = t.QueueMap> {
     return this.call(true, (c) => c.doctor());
   }
 
-  /** Gives space back and returns how many steps it took; workers call it. */
-  async maintain(): Promise<number> {
-    return this.call(true, (c) => c.maintain());
+  /** Gives space back, unless somebody began to within `everyMs`; returns how many steps it took. Workers call it. */
+  async maintain(everyMs = 0): Promise<number> {
+    return this.call(true, (c) => c.maintain(everyMs));
   }
 
   /** The release of the engine in the database. */

@@ -286,7 +286,7 @@ export class HttpTransport implements Transport {
   }
 
   /** The server maintains by itself. */
-  async maintain(): Promise<number> {
+  async maintain(_everyMs: number): Promise<number> {
     return 0;
   }
 

@@ -354,8 +354,8 @@ export class SqlTransport implements Transport {
     return (await this.call(findingColumns, "doctor", {})) as unknown as Finding[];
   }
 
-  async maintain(): Promise<number> {
-    return Number(await this.value("maintain", {}));
+  async maintain(everyMs: number): Promise<number> {
+    return Number(await this.value("maintain", { every: ["interval", number(everyMs)] }));
   }
 
   async version(): Promise<string> {

@@ -296,7 +296,7 @@ export interface Transport {
   purge(queue: string, group: string | undefined): Promise<number>;
   stats(queue: string | undefined): Promise<GroupStats[]>;
   doctor(): Promise<Finding[]>;
-  maintain(): Promise<number>;
+  maintain(everyMs: number): Promise<number>;
   version(): Promise<string>;
   close(): Promise<void>;
 }

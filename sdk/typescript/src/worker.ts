@@ -440,10 +440,11 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   /** Gives space back, about once a second, and at once while there is something to do. */
   private async maintain(own: Client<Q>): Promise<void> {
     const { signal } = this.stopping;
-    for (let failed = 0; !this.stopped;) {
+    for (let failed = 0, everyMs = maintainMs / 2; !this.stopped;) {
       try {
-        const steps = await own.maintain();
+        const steps = await own.maintain(everyMs);
         failed = 0;
+        everyMs = steps > 0 ? 0 : maintainMs / 2;
         if (steps > 0) continue;
       } catch (error) {
         this.report(error);

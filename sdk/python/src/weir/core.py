@@ -435,8 +435,9 @@ class Core:
                 await asyncio.Event().wait()
             await asyncio.sleep(jitter(1.5))
             try:
-                while await self._port.run(calls.maintain()) > 0:
-                    pass
+                steps = await self._port.run(calls.maintain(0.5))
+                while steps > 0:
+                    steps = await self._port.run(calls.maintain(None))
             except Error as error:
                 self._report(error, None)
 

@@ -410,9 +410,9 @@ class AsyncClient:
         """Look for what is wrong or will be, the worst first."""
         return await self.run(calls.doctor())
 
-    async def maintain(self) -> int:
-        """Give space back; returns the number of steps taken. Workers do it."""
-        return await self.run(calls.maintain())
+    async def maintain(self, *, every: Duration | None = None) -> int:
+        """Give space back, unless somebody began to within `every`; returns how many steps it took. Workers do it."""
+        return await self.run(calls.maintain(every))
 
     async def version(self) -> str:
         """Return the release of the engine."""

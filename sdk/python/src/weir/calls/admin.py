@@ -15,6 +15,7 @@ from weir.calls.call import (
     fields,
     first,
     group_path,
+    interval,
     loads,
     nothing,
     parse_time,
@@ -23,6 +24,7 @@ from weir.calls.call import (
 )
 from weir.types import (
     DeadLetter,
+    Duration,
     Finding,
     Group,
     GroupStats,
@@ -308,8 +310,8 @@ def doctor() -> Call[list[Finding]]:
     return Call("doctor", sql, params, rows, Request("GET", "/v1/doctor"), answer, True)
 
 
-def maintain() -> Call[int]:
-    sql, params = write("maintain", [])
+def maintain(every: Duration | None) -> Call[int]:
+    sql, params = write("maintain", [Arg("every", "interval", interval(every))])
     return Call("maintain", sql, params, first, None, _nothing_done, True)
 
 

@@ -411,9 +411,9 @@ class Client:
         """Look for what is wrong or will be, the worst first."""
         return self.run(calls.doctor())
 
-    def maintain(self) -> int:
-        """Give space back; returns the number of steps taken. Workers do it."""
-        return self.run(calls.maintain())
+    def maintain(self, *, every: Duration | None = None) -> int:
+        """Give space back, unless somebody began to within `every`; returns how many steps it took. Workers do it."""
+        return self.run(calls.maintain(every))
 
     def version(self) -> str:
         """Return the release of the engine."""
