@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// conn is one connection to the server.
-type conn struct {
+// Conn is one connection to the server.
+type Conn struct {
 	net.Conn
 
 	in   *bufio.Reader
@@ -20,17 +20,18 @@ type conn struct {
 	body []byte
 }
 
-func dial(ctx context.Context, address string) (*conn, error) {
+// Dial connects to a server.
+func Dial(ctx context.Context, address string) (*Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to server: %w", err)
 	}
-	return &conn{Conn: c, in: bufio.NewReaderSize(c, 16<<10)}, nil
+	return &Conn{Conn: c, in: bufio.NewReaderSize(c, 16<<10)}, nil
 }
 
-// post sends a body to a path and returns the body of the answer, valid until the next call.
-func (c *conn) post(path string, body []byte) ([]byte, error) {
+// Post sends a body to a path and returns the body of the answer, valid until the next call.
+func (c *Conn) Post(path string, body []byte) ([]byte, error) {
 	c.out = fmt.Appendf(c.out[:0], "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\n\r\n", path, len(body))
 	c.out = append(c.out, body...)
@@ -52,7 +53,7 @@ func (c *conn) post(path string, body []byte) ([]byte, error) {
 }
 
 // read reads a body of some length, or of chunks when it has none.
-func (c *conn) read(length int) ([]byte, error) {
+func (c *Conn) read(length int) ([]byte, error) {
 	if length < 0 {
 		text, err := io.ReadAll(httputil.NewChunkedReader(c.in))
 		if err != nil {
@@ -69,7 +70,7 @@ func (c *conn) read(length int) ([]byte, error) {
 }
 
 // head reads the status and the headers of an answer; the length is -1 when the body comes in chunks.
-func (c *conn) head() (status, length int, err error) {
+func (c *Conn) head() (status, length int, err error) {
 	length = -1
 	for first := true; ; first = false {
 		line, err := c.in.ReadSlice('\n')
@@ -96,8 +97,8 @@ func (c *conn) head() (status, length int, err error) {
 	}
 }
 
-// numbers returns the whole numbers that follow a name in a JSON text.
-func numbers(list []int64, text, name []byte) []int64 {
+// Numbers returns the whole numbers that follow a name in a JSON text.
+func Numbers(list []int64, text, name []byte) []int64 {
 	for {
 		i := bytes.Index(text, name)
 		if i < 0 {

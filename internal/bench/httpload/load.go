@@ -98,8 +98,8 @@ func (r *run) note(err error) {
 }
 
 // with runs one client with a connection that ends with ctx.
-func (r *run) with(ctx context.Context, do func(context.Context, *conn) error) error {
-	c, err := dial(ctx, r.Address)
+func (r *run) with(ctx context.Context, do func(context.Context, *Conn) error) error {
+	c, err := Dial(ctx, r.Address)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *run) with(ctx context.Context, do func(context.Context, *conn) error) e
 }
 
 // produce sends batches until the time is over.
-func (r *run) produce(ctx context.Context, c *conn) error {
+func (r *run) produce(ctx context.Context, c *Conn) error {
 	path := "/v1/queues/" + r.Queue + "/messages"
 	var body []byte
 	pad := make([]byte, max(0, r.PayloadBytes-len(`{"at":1234567890123,"seq":1234567,"pad":""}`)))
@@ -139,7 +139,7 @@ func (r *run) produce(ctx context.Context, c *conn) error {
 			body = fmt.Appendf(body, `{"payload":{"at":%d,"seq":%d,"pad":"%s"}}`, at.Nanoseconds(), first+int64(i), pad)
 		}
 		body = append(body, `]}`...)
-		if _, err := c.post(path, body); err != nil {
+		if _, err := c.Post(path, body); err != nil {
 			return err
 		}
 		r.sent.Add(int64(r.Batch))
@@ -148,7 +148,7 @@ func (r *run) produce(ctx context.Context, c *conn) error {
 }
 
 // consume receives and acknowledges until the producers are done and nothing is left.
-func (r *run) consume(_ context.Context, c *conn) error {
+func (r *run) consume(_ context.Context, c *Conn) error {
 	group := "/v1/queues/" + r.Queue + "/groups/default"
 	want := fmt.Appendf(nil, `{"max":%d,"wait_ms":500}`, r.Batch)
 	var seen, ats, seqs, claims []int64
@@ -161,14 +161,14 @@ func (r *run) consume(_ context.Context, c *conn) error {
 		r.times.Merge(times)
 	}()
 	for !r.ended.Load() || r.received.Load() < r.sent.Load() {
-		answer, err := c.post(group+"/receive", want)
+		answer, err := c.Post(group+"/receive", want)
 		if err != nil {
 			return err
 		}
 		now := time.Since(r.start).Nanoseconds()
-		ats = numbers(ats[:0], answer, []byte(`"at"`))
-		seqs = numbers(seqs[:0], answer, []byte(`"seq"`))
-		claims = slices.Compact(numbers(claims[:0], answer, []byte(`"claim_id"`)))
+		ats = Numbers(ats[:0], answer, []byte(`"at"`))
+		seqs = Numbers(seqs[:0], answer, []byte(`"seq"`))
+		claims = slices.Compact(Numbers(claims[:0], answer, []byte(`"claim_id"`)))
 		if len(claims) == 0 {
 			continue
 		}
@@ -186,7 +186,7 @@ func (r *run) consume(_ context.Context, c *conn) error {
 			}
 			body = fmt.Appendf(body, `{"claim_id":%d}`, claim)
 		}
-		if _, err := c.post(group+"/ack", append(body, `]}`...)); err != nil {
+		if _, err := c.Post(group+"/ack", append(body, `]}`...)); err != nil {
 			return err
 		}
 		if !r.ended.Load() {

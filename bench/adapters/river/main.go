@@ -1,0 +1,162 @@
+// Command river drives River for the shootout, as https://riverqueue.com/docs says.
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/weirmq/weir/internal/bench/adapter"
+)
+
+const version = "0.51.1"
+
+// args are a message's.
+type args struct {
+	N int64  `json:"n"`
+	V string `json:"v"`
+}
+
+// Kind implements river.JobArgs.
+func (args) Kind() string { return "bench" }
+
+type system struct{}
+
+func main() { adapter.Main(system{}) }
+
+func pool(ctx context.Context, c *adapter.Command) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(c.DSN)
+	if err != nil {
+		return nil, fmt.Errorf("read DSN: %w", err)
+	}
+	config.MaxConns = 10
+	if c.Setting == "best" { // as River's own benchmark: https://riverqueue.com/docs/benchmarks
+		config.MaxConns = int32(min(max(10, c.Clients), 50))
+	}
+	p, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return p, nil
+}
+
+// Setup implements adapter.System.
+func (system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
+	if c.Groups > 0 || c.Ordered {
+		return "", fmt.Errorf("%w: groups, keys in order", adapter.ErrCannot)
+	}
+	p, err := pool(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	migrator, err := rivermigrate.New(riverpgxv5.New(p), nil)
+	if err != nil {
+		return "", fmt.Errorf("make migrator: %w", err)
+	}
+	if _, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return "", fmt.Errorf("migrate: %w", err)
+	}
+	return version, nil
+}
+
+// Serve implements adapter.System.
+func (system) Serve(context.Context, *adapter.Command, func(string)) error { return adapter.ErrCannot }
+
+// Producer implements adapter.System.
+func (system) Producer(ctx context.Context, c *adapter.Command) (
+	func(ctx context.Context, batch []adapter.Message) error, error,
+) {
+	p, err := pool(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := river.NewClient(riverpgxv5.New(p), &river.Config{})
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	return func(ctx context.Context, batch []adapter.Message) error {
+		if len(batch) == 1 {
+			_, err := client.Insert(ctx, args{N: batch[0].N, V: value(batch[0])}, nil)
+			return err
+		}
+		params := make([]river.InsertManyParams, len(batch))
+		for i, m := range batch {
+			params[i].Args = args{N: m.N, V: value(m)}
+		}
+		if c.Setting == "best" { // https://riverqueue.com/docs/batch-job-insertion#fast-unreturned-insertion
+			_, err := client.InsertManyFast(ctx, params)
+			return err
+		}
+		_, err := client.InsertMany(ctx, params)
+		return err
+	}, nil
+}
+
+// value is the text that fills a payload.
+func value(m adapter.Message) string {
+	const before, after = `","v":"`, `"}`
+	head := len(`{"n":`) + len(fmt.Sprint(m.N)) + len(before) - 1
+	return string(m.Payload[head : len(m.Payload)-len(after)])
+}
+
+// worker works on jobs.
+type worker struct {
+	river.WorkerDefaults[args]
+
+	l     *adapter.Ledger
+	again bool
+}
+
+// Work implements river.Worker.
+func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
+	w.l.Add(job.Args.N)
+	if w.again {
+		_, err := river.ClientFromContext[pgx.Tx](ctx).Insert(ctx, job.Args, nil)
+		return err
+	}
+	return nil
+}
+
+// Work implements adapter.System.
+func (system) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, ready func()) error {
+	p, err := pool(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{l: l, again: c.Perpetual})
+	// Fetches at most every 100 ms and, without a notification, every second: River's own defaults.
+	config := &river.Config{
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: c.Clients}}, Workers: workers,
+	}
+	if c.Setting == "best" { // the shortest that River takes: https://pkg.go.dev/github.com/riverqueue/river#Config
+		config.FetchCooldown, config.FetchPollInterval = time.Millisecond, time.Millisecond
+		if !c.Perpetual {
+			// https://riverqueue.com/docs/benchmarks: many goroutines, because a fetch is as large as there are free ones
+			config.Queues[river.QueueDefault] = river.QueueConfig{MaxWorkers: max(c.Clients, 2000)}
+		}
+	}
+	if c.LeaseS > 0 {
+		config.RescueStuckJobsAfter = time.Duration(c.LeaseS) * time.Second
+		config.JobTimeout = config.RescueStuckJobsAfter
+	}
+	client, err := river.NewClient(riverpgxv5.New(p), config)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	ready()
+	whole := context.WithoutCancel(ctx)
+	if err := client.Start(whole); err != nil {
+		return fmt.Errorf("start client: %w", err)
+	}
+	<-ctx.Done()
+	return client.Stop(whole)
+}

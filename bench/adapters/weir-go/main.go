@@ -1,0 +1,136 @@
+// Command weir-go drives Weir's Go SDK and its worker for the shootout.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/bench/adapter"
+	"github.com/weirmq/weir/internal/migrate"
+	"github.com/weirmq/weir/sdk/go"
+)
+
+const queue = "bench"
+
+// prefetch is how many messages a worker at its best holds.
+const prefetch = 1000
+
+// args are a message's.
+type args struct {
+	N int64  `json:"n"`
+	V string `json:"v"`
+}
+
+type system struct{}
+
+func main() { adapter.Main(system{}) }
+
+// connect opens a client. Statements stay prepared, because there is no pooler.
+func connect(ctx context.Context, c *adapter.Command) (*weir.Client, error) {
+	u, err := url.Parse(c.DSN)
+	if err != nil {
+		return nil, fmt.Errorf("read DSN: %w", err)
+	}
+	q := u.Query()
+	if c.Setting == "best" {
+		q.Set("default_query_exec_mode", "cache_statement")
+	}
+	q.Set("pool_max_conns", strconv.Itoa(max(4, min(c.Clients, 16))))
+	u.RawQuery = q.Encode()
+	return weir.Connect(ctx, u.String())
+}
+
+// Setup implements adapter.System.
+func (system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
+	conn, err := pgx.Connect(ctx, c.DSN)
+	if err != nil {
+		return "", fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing is left to say
+	if err := migrate.Install(ctx, conn); err != nil {
+		return "", fmt.Errorf("install: %w", err)
+	}
+	client := weir.New(conn)
+	if err := client.CreateQueue(ctx, queue, weir.QueueOptions{}); err != nil {
+		return "", fmt.Errorf("make queue: %w", err)
+	}
+	for i := range c.Groups {
+		if err := client.CreateGroup(ctx, queue, adapter.GroupName(i), weir.GroupOptions{}); err != nil {
+			return "", fmt.Errorf("make group: %w", err)
+		}
+	}
+	if c.Ordered {
+		if err := client.CreateGroup(ctx, queue, "in-order", weir.GroupOptions{Ordered: true}); err != nil {
+			return "", fmt.Errorf("make group: %w", err)
+		}
+	}
+	return migrate.Version(), nil
+}
+
+// Serve implements adapter.System: a worker does what a server would.
+func (system) Serve(context.Context, *adapter.Command, func(string)) error { return adapter.ErrCannot }
+
+// Producer implements adapter.System.
+func (system) Producer(ctx context.Context, c *adapter.Command) (
+	func(ctx context.Context, batch []adapter.Message) error, error,
+) {
+	one := *c
+	one.Clients = 1
+	client, err := connect(ctx, &one)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, batch []adapter.Message) error {
+		if len(batch) == 1 {
+			_, err := client.Send(ctx, queue, json.RawMessage(batch[0].Payload), weir.Key(batch[0].Key))
+			return err
+		}
+		out := make([]weir.Outgoing, len(batch))
+		for i, m := range batch {
+			out[i] = weir.Outgoing{Payload: json.RawMessage(m.Payload), Key: m.Key}
+		}
+		_, err := client.SendBatch(ctx, queue, out)
+		return err
+	}, nil
+}
+
+// Work implements adapter.System.
+func (system) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, ready func()) error {
+	client, err := connect(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	options := weir.WorkerOptions{Concurrency: c.Clients, Group: c.Group, Lease: time.Duration(c.LeaseS) * time.Second}
+	if c.Ordered {
+		options.Group = "in-order"
+	}
+	if c.Setting == "best" {
+		options.Prefetch = prefetch
+	}
+	var failure error
+	options.OnError = func(_ *weir.RawMessage, err error) { failure = errors.Join(failure, err) }
+	if c.LeaseS > 0 { // a server that was killed is no failure of the run
+		options.OnError = func(*weir.RawMessage, error) {}
+	}
+	worker := weir.NewWorker(client, queue, func(ctx context.Context, m *weir.Message[args]) error {
+		l.Add(m.Payload.N)
+		if c.Perpetual {
+			_, err := client.Send(ctx, queue, m.Payload)
+			return err
+		}
+		return nil
+	}, options)
+	ready()
+	if err := worker.Run(ctx); err != nil {
+		return err
+	}
+	return failure
+}

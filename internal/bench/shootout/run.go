@@ -1,0 +1,285 @@
+package shootout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/bench/adapter"
+)
+
+const (
+	settleWithin = 10 * time.Minute         // of setup and preload
+	headStart    = 30 * time.Millisecond    // between "go" and the beginning
+	lookEvery    = 10 * time.Millisecond    // at the progress
+	patience     = 7 * time.Second          // without progress before a drain is given up; the longest default poll is 5 s
+	lastSends    = 120 * time.Second        // for producers to end when their time is over
+	preloadBatch = 100                      // messages
+	numberSpace  = int64(100_000_000)       // numbers of the messages that a burst adds begin here
+	burstBegin   = 0.4                      // of the run
+	burstLength  = 0.2                      // of the run
+	killAt       = 0.5                      // of the run
+	rescue       = 4 * leaseS * time.Second // patience when a worker was killed
+)
+
+// driver runs workloads on systems.
+type driver struct {
+	server   *server
+	seconds  float64 // of a timed run
+	log      *slog.Logger
+	shootout string
+}
+
+// run is one workload on one system.
+type run struct {
+	*driver
+
+	sys     *System
+	setting string
+	w       Workload
+	workers int // of a ramp
+	result  Result
+
+	database, dsn string
+	ledgers       string
+	address       string
+	control       *pgx.Conn // counts and samples
+	serve         *process
+	senders       []*process
+	mu            sync.Mutex
+	consumers     []*process // one a group, and those that took the place of killed ones
+	plans         []planned
+	acked         int64 // messages whose sends succeeded
+	start         time.Time
+	stopped       time.Time
+}
+
+// measure does one run. What the system cannot do and what fails is in the result; an error ends the shootout.
+func (d *driver) measure(ctx context.Context, sys *System, setting string, w Workload, workers int) (Result, error) {
+	r := &run{driver: d, sys: sys, setting: setting, w: w, workers: workers, result: Result{
+		Shootout: d.shootout, Began: time.Now().UTC().Truncate(time.Second), System: sys.Name, Title: sys.Title,
+		Setting: setting, Workload: w.Name, Workers: workers, LoadBefore: loadAverage(),
+	}}
+	err := r.whole(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return r.result, ctx.Err()
+	case errors.Is(err, errCannot):
+		r.result.Cannot = err.Error()
+	case err != nil:
+		r.result.Error = err.Error()
+	}
+	return r.result, nil
+}
+
+// whole makes the database, does the run and removes all traces of it.
+func (r *run) whole(ctx context.Context) (err error) {
+	if r.database, err = r.server.create(ctx, r.w.CommitOff); err != nil {
+		return err
+	}
+	r.dsn = r.server.database(r.database)
+	defer func() {
+		for _, p := range r.processes() {
+			if !p.ended {
+				p.kill()
+				p.end()
+			}
+		}
+		if r.control != nil {
+			_ = r.control.Close(ctx) // nothing is left to say
+		}
+		err = errors.Join(err, r.server.drop(context.WithoutCancel(ctx), r.database), os.RemoveAll(r.ledgers))
+	}()
+	if r.ledgers, err = os.MkdirTemp("", "weir-ledgers-"); err != nil {
+		return fmt.Errorf("make directory for ledgers: %w", err)
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	before, err := r.costs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	return r.account(ctx, before)
+}
+
+func (r *run) processes() []*process {
+	all := append(append([]*process{}, r.senders...), r.consumers...)
+	if r.serve != nil {
+		all = append(all, r.serve)
+	}
+	return all
+}
+
+// command is what every adapter of this run is told.
+func (r *run) command(op string) adapter.Command {
+	return adapter.Command{
+		Op: op, DSN: r.dsn, Setting: r.setting, Address: r.address, Batch: r.w.Batch, Bytes: r.w.Bytes, Keys: r.w.Keys,
+		Ordered: r.w.Keys > 0, Groups: r.w.Groups, Perpetual: r.w.Perpetual, LeaseS: r.w.LeaseS,
+	}
+}
+
+// prepare installs the system, starts what serves it, and sends what is to wait.
+func (r *run) prepare(ctx context.Context) error {
+	p, err := r.spawn(ctx, r.sys, r.command(adapter.OpSetup))
+	if err != nil {
+		return err
+	}
+	e, err := p.expect(ctx, "done", settleWithin)
+	p.end()
+	if err != nil {
+		return err
+	}
+	r.result.Version = e.Version
+	if r.sys.Upkeep {
+		if r.serve, err = r.spawn(ctx, r.sys, r.command(adapter.OpServe)); err != nil {
+			return err
+		}
+		if e, err = r.serve.expect(ctx, "ready", answerWithin); err != nil {
+			return err
+		}
+		r.address = e.Address
+	}
+	if r.w.Preload > 0 {
+		if err := r.preload(ctx); err != nil {
+			return err
+		}
+	}
+	if r.control, err = pgx.Connect(ctx, r.dsn); err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	if err := r.hold(ctx); err != nil {
+		return err
+	}
+	if _, err := r.control.Exec(ctx, "checkpoint"); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+func (r *run) preload(ctx context.Context) error {
+	c := r.command(adapter.OpSend)
+	c.Count, c.Clients, c.Batch = r.w.Preload, 2, max(r.w.Batch, preloadBatch)
+	p, err := r.spawn(ctx, r.sys, c)
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	if _, err := p.expect(ctx, "ready", answerWithin); err != nil {
+		return err
+	}
+	if err := p.say(adapter.Signal{Op: "go", At: time.Now().UnixNano()}); err != nil {
+		return err
+	}
+	_, err = p.expect(ctx, "done", settleWithin)
+	return err
+}
+
+// The ways in which a transaction can be held open. What it opens stays open for the whole run, idle.
+var holders = map[string][]string{
+	"reader": {"begin isolation level repeatable read", "select count(*) from pg_class"},
+	"writer": {"create table held (x int)", "begin", "insert into held values (1)", "select pg_current_xact_id()"},
+}
+
+// hold opens the transaction that the workload wants. Dropping the database ends it.
+func (r *run) hold(ctx context.Context) error {
+	if r.w.Hold == "" {
+		return nil
+	}
+	conn, err := pgx.Connect(ctx, r.dsn)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	for _, text := range holders[r.w.Hold] {
+		if _, err := conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return fmt.Errorf("hold transaction open: %w", err)
+		}
+	}
+	return nil
+}
+
+// length is how long the load lasts, in seconds.
+func (r *run) length() float64 { return r.seconds * float64(max(1, r.w.Long)) }
+
+// startConsumers starts the workers of each group and waits until they are ready.
+func (r *run) startConsumers(ctx context.Context) error {
+	for i := range max(1, r.w.Groups) {
+		p, err := r.startConsumer(ctx, i)
+		if err != nil {
+			return err
+		}
+		r.add(p)
+	}
+	return nil
+}
+
+// add notes a worker's process.
+func (r *run) add(p *process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.consumers = append(r.consumers, p)
+}
+
+func (r *run) startConsumer(ctx context.Context, group int) (*process, error) {
+	c := r.command(adapter.OpWork)
+	c.Clients = max(r.w.Consumers, r.workers)
+	if r.w.Groups > 0 {
+		c.Group = adapter.GroupName(group)
+	}
+	if !r.w.Perpetual { // its numbers are all the same
+		c.Ledger = r.ledgerDir(group)
+		if err := os.MkdirAll(c.Ledger, 0o755); err != nil {
+			return nil, fmt.Errorf("make directory for ledgers: %w", err)
+		}
+	}
+	p, err := r.spawn(ctx, r.sys, c)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.expect(ctx, "ready", answerWithin); err != nil {
+		p.kill()
+		p.end()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (r *run) ledgerDir(group int) string { return filepath.Join(r.ledgers, adapter.GroupName(group)) }
+
+// startProducers starts the producers and waits until they are ready.
+func (r *run) startProducers(ctx context.Context) error {
+	if r.w.Producers == 0 {
+		return nil
+	}
+	c := r.command(adapter.OpSend)
+	c.First, c.Clients, c.Rate, c.Seconds, c.Window = r.w.Preload, r.w.Producers, r.w.Rate, r.length(), r.w.Window > 0
+	commands := []adapter.Command{c}
+	if r.w.Burst > 0 {
+		c.First, c.Rate, c.Seconds = numberSpace, r.w.Burst, r.length()*burstLength
+		commands = append(commands, c)
+	}
+	for _, c := range commands {
+		p, err := r.spawn(ctx, r.sys, c)
+		if err != nil {
+			return err
+		}
+		r.senders = append(r.senders, p)
+		if _, err := p.expect(ctx, "ready", answerWithin); err != nil {
+			return err
+		}
+		if c.Rate > 0 {
+			r.plans = append(r.plans, planned{first: c.First, count: int64(c.Rate * c.Seconds), rate: c.Rate})
+		}
+	}
+	return nil
+}

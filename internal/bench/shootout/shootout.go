@@ -1,0 +1,328 @@
+package shootout
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Options say what to measure; DefaultOptions has most of them.
+type Options struct {
+	Root        string // of the checkout; "": the folder above that has bench/adapters
+	DSN         string // a URL; "": start a server
+	Systems     []string
+	Workloads   []string
+	Setting     string // "both", "best" or "default"
+	Repetitions int
+	Seconds     float64       // of a timed run
+	Budget      time.Duration // begin no run after it; 0: until all is done
+	Raw         string        // file of results, one JSON object a line; it is continued when it exists
+	Log         *slog.Logger
+}
+
+// DefaultOptions returns those of the figures that the project quotes.
+func DefaultOptions() Options {
+	return Options{Setting: "best", Repetitions: 3, Seconds: 5}
+}
+
+// Shootout is what was measured.
+type Shootout struct {
+	Machine Machine  `json:"machine"`
+	Results []Result `json:"results"`
+}
+
+// header is the first line of a raw file.
+type header struct {
+	Machine Machine `json:"machine"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (o *Options) complete() error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Root == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("find working directory: %w", err)
+		}
+		for o.Root = dir; ; o.Root = filepath.Dir(o.Root) {
+			if _, err := os.Stat(filepath.Join(o.Root, "bench", "adapters")); err == nil {
+				break
+			}
+			if o.Root == filepath.Dir(o.Root) {
+				return optionf("no bench/adapters above %s; run it in a checkout of the repository or name one with --root", dir)
+			}
+		}
+	}
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		return fmt.Errorf("find root: %w", err)
+	}
+	o.Root = root
+	if o.Raw == "" {
+		o.Raw = filepath.Join(o.Root, "bench", "results", "raw", "shootout.jsonl")
+	}
+	switch {
+	case o.Setting != "both" && o.Setting != "best" && o.Setting != "default":
+		return optionf("no setting %q; there are both, best and default", o.Setting)
+	case o.Repetitions < 1 || o.Repetitions > 100:
+		return optionf("%d repetitions; 1 to 100 are possible", o.Repetitions)
+	case o.Seconds < 0.5 || o.Seconds > 86_400:
+		return optionf("runs of %g seconds; 0.5 to 86,400 are possible", o.Seconds)
+	}
+	return nil
+}
+
+// pick returns those of a list that are asked for by name, in the list's order; all when none is.
+func pick[T any](kind string, all []T, name func(T) string, wanted []string) ([]T, error) {
+	var names []string
+	for _, one := range all {
+		names = append(names, name(one))
+	}
+	for _, w := range wanted {
+		if !slices.Contains(names, w) {
+			return nil, optionf("no %s %q; there are %v", kind, w, names)
+		}
+	}
+	if len(wanted) == 0 {
+		return all, nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !slices.Contains(wanted, name(one)) }), nil
+}
+
+// job is one run that is to be done; those of a ramp are several runs.
+type job struct {
+	sys        *System
+	setting    string
+	w          Workload
+	repetition int
+}
+
+// plan returns the runs in their order: each repetition does all workloads, each workload all systems, and who begins
+// changes from one to the next, so that noise and drift meet all alike and a shootout that is cut short is even.
+func plan(systems []*System, setting string, workloads []Workload, repetitions int) []job {
+	var jobs []job
+	for repetition := range repetitions {
+		for i, w := range workloads {
+			var round []job
+			for _, sys := range systems {
+				for _, s := range sys.settings(setting) {
+					round = append(round, job{sys, s, w, repetition + 1})
+				}
+			}
+			turn := (repetition + i) % max(1, len(round))
+			jobs = append(append(jobs, round[turn:]...), round[:turn]...)
+		}
+	}
+	return jobs
+}
+
+// Run measures and returns all results, those of a raw file that is continued included.
+func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
+	if err := opts.complete(); err != nil {
+		return nil, err
+	}
+	all, err := loadSystems(opts.Root)
+	if err != nil {
+		return nil, err
+	}
+	systems, err := pick("system", all, func(s *System) string { return s.Name }, opts.Systems)
+	if err != nil {
+		return nil, err
+	}
+	workloads, err := pick("workload", Workloads(), func(w Workload) string { return w.Name }, opts.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	systems = installed(ctx, systems, opts.Log)
+	server, err := openServer(ctx, opts.DSN, opts.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, server.close(context.WithoutCancel(ctx))) }()
+	machine, err := server.machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := openRaw(opts.Raw, header{Machine: machine, Seconds: opts.Seconds})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, raw.file.Close()) }()
+	d := &driver{server: server, seconds: opts.Seconds, log: opts.Log, shootout: began.UTC().Format("20060102T150405")}
+	for _, j := range plan(systems, opts.Setting, workloads, opts.Repetitions) {
+		if opts.Budget > 0 && time.Since(began) > opts.Budget {
+			opts.Log.Info("the budget is spent", "budget", opts.Budget)
+			break
+		}
+		if raw.has(j) {
+			continue
+		}
+		if err := d.do(ctx, j, raw); err != nil {
+			return nil, err
+		}
+	}
+	return raw.shootout(), nil
+}
+
+// installed installs the systems and returns those that could be.
+func installed(ctx context.Context, systems []*System, log *slog.Logger) []*System {
+	var good []*System
+	for _, s := range systems {
+		if err := s.install(ctx, log); err != nil {
+			log.Warn("left out", "system", s.Name, "error", err)
+			continue
+		}
+		good = append(good, s)
+	}
+	return good
+}
+
+// do does a job: one run, or the runs of a ramp until two in a row stay below the peak.
+func (d *driver) do(ctx context.Context, j job, raw *rawFile) error {
+	steps := []int{0}
+	if j.w.Ramp {
+		steps = workers()
+	}
+	peak, below := 0.0, 0
+	for _, n := range steps {
+		if j.w.Ramp {
+			d.log.Debug("ramp", "system", j.sys.Name, "workers", n)
+		}
+		result, err := d.measure(ctx, j.sys, j.setting, j.w, n)
+		if err != nil {
+			return err
+		}
+		result.Repetition = j.repetition
+		d.tell(result)
+		if err := raw.write(result); err != nil {
+			return err
+		}
+		if result.Cannot != "" || result.Error != "" {
+			return nil
+		}
+		if result.Rate > peak {
+			peak, below = result.Rate, 0
+		} else if below++; below == 2 {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (d *driver) tell(r Result) {
+	about := []any{"workload", r.Workload, "system", r.System, "setting", r.Setting, "repetition", r.Repetition}
+	switch {
+	case r.Cannot != "":
+		about = append(about, "cannot", r.Cannot)
+	case r.Error != "":
+		about = append(about, "error", r.Error)
+	default:
+		about = append(about, "rate", fmt.Sprintf("%.0f/s", r.Rate), "sent", r.Sent, "done", r.Done)
+		if r.Workers > 0 {
+			about = append(about, "workers", r.Workers)
+		}
+		if r.Latency != nil {
+			about = append(about, "p50_ms", r.Latency.P50, "p99_ms", r.Latency.P99)
+		}
+		if r.Lost+r.Duplicated+r.OutOfOrder > 0 {
+			about = append(about, "lost", r.Lost, "duplicated", r.Duplicated, "out_of_order", r.OutOfOrder)
+		}
+	}
+	d.log.Info("measured", about...)
+}
+
+// rawFile holds the results of a shootout, a line each, so that one that was cut short can be continued.
+type rawFile struct {
+	file    *os.File
+	header  header
+	results []Result
+}
+
+func openRaw(path string, h header) (*rawFile, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("make directory for results: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open results: %w", err)
+	}
+	raw, err := readRaw(file)
+	switch {
+	case errors.Is(err, io.EOF):
+		raw = &rawFile{header: h}
+		err = json.NewEncoder(file).Encode(h)
+	case err == nil && raw.header.Seconds != h.Seconds:
+		err = optionf("%s has runs of %g seconds; continue with those, or name another file with --raw", path,
+			raw.header.Seconds)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	raw.file = file
+	return raw, nil
+}
+
+// Read returns the results in a raw file.
+func Read(path string) (*Shootout, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open results: %w", err)
+	}
+	defer file.Close()
+	raw, err := readRaw(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return raw.shootout(), nil
+}
+
+// readRaw reads a raw file; the error is io.EOF when it is empty.
+func readRaw(file io.Reader) (*rawFile, error) {
+	lines := json.NewDecoder(bufio.NewReader(file))
+	raw := &rawFile{}
+	if err := lines.Decode(&raw.header); err != nil {
+		return nil, err //nolint:wrapcheck // callers do
+	}
+	for {
+		var r Result
+		err := lines.Decode(&r)
+		if errors.Is(err, io.EOF) {
+			return raw, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read result: %w", err)
+		}
+		raw.results = append(raw.results, r)
+	}
+}
+
+func (f *rawFile) write(r Result) error {
+	f.results = append(f.results, r)
+	if err := json.NewEncoder(f.file).Encode(r); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// has reports whether a job was done. One that failed is done again.
+func (f *rawFile) has(j job) bool {
+	return slices.ContainsFunc(f.results, func(r Result) bool {
+		return r.System == j.sys.Name && r.Setting == j.setting && r.Workload == j.w.Name &&
+			r.Repetition == j.repetition && r.Error == ""
+	})
+}
+
+func (f *rawFile) shootout() *Shootout {
+	return &Shootout{Machine: f.header.Machine, Results: f.results}
+}
