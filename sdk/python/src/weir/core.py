@@ -12,17 +12,18 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any, Protocol, TypeVar
 
 from weir import calls
 from weir.calls import Call
 from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter
+from weir.errors_generated import ALREADY_FINISHED
 from weir.handlers import AlreadyFinished, Context, Handlers, is_lost
-from weir.held import Chain, Claim, Outcome, chains, settlements
+from weir.held import Chain, Claim, Item, Outcome, Run, acks, chains, returns
 from weir.runtime import jitter
-from weir.types import Duration, Message, Settlement, seconds
+from weir.types import Duration, Message, seconds
 
 T = TypeVar("T")
 
@@ -97,6 +98,18 @@ class Health:
     last_error: BaseException | None
 
 
+def _error_of(future: asyncio.Future[Any]) -> BaseException | None:
+    """Return how a handler failed."""
+    try:
+        return future.exception()
+    except asyncio.CancelledError as cancelled:
+        return cancelled
+
+
+def _code_of(error: BaseException) -> str | None:
+    return error.code if isinstance(error, Error) else None
+
+
 class Core:
     """One run of a worker."""
 
@@ -105,10 +118,12 @@ class Core:
         self._handlers = handlers
         self._o = options
         self._lease = seconds(options.lease)
+        self._timeout = None if options.timeout is None else seconds(options.timeout)
         self._ordered = False
         self._claims: dict[int, Claim] = {}
         self._ready: deque[Chain] = deque()
-        self._running: dict[asyncio.Task[None], tuple[Claim, Any]] = {}
+        self._running: set[Run] = set()
+        self._acked: set[Claim] = set()  # with messages that are done
         self._outcomes: list[Outcome] = []
         self._changed = asyncio.Event()  # there is room, or it is time to stop
         self._settled = asyncio.Event()  # there are outcomes
@@ -130,7 +145,7 @@ class Core:
 
     def is_handler(self, task: asyncio.Task[Any] | None) -> bool:
         """Whether a task is one of the handlers."""
-        return any(running is not None and running.future is task for _, running in self._running.values())
+        return any(run.running.future is task for run in self._running)
 
     def health(self) -> Health:
         """Say how it goes."""
@@ -235,67 +250,59 @@ class Core:
     def _dispatch(self) -> None:
         while self._ready and not self.stopping and len(self._running) < self._o.concurrency:
             chain = self._ready.popleft()
-            if chain.claim.lost:
-                continue
-            task = asyncio.create_task(self._work(chain))
-            self._running[task] = (chain.claim, None)
-            task.add_done_callback(self._after)
+            if not chain.claim.lost:
+                self._begin(chain)
 
-    def _after(self, task: asyncio.Task[None]) -> None:
-        del self._running[task]
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._report(error, None)
-        self._dispatch()
-        self._changed.set()
+    def _begin(self, chain: Chain) -> None:
+        """Run the handler on the first message of a chain."""
+        message = chain.messages.popleft()
+        chain.claim.pinned = self._handlers.exactly_once
+        run = Run(chain, message, self._handlers.start(message, Context(message)))
+        self._running.add(run)
+        future = run.running.future
+        if self._timeout is not None:
+            run.timer = future.get_loop().call_later(self._timeout, run.time_out)
+        future.add_done_callback(lambda _: self._end(run))
 
-    async def _work(self, chain: Chain) -> None:
-        """Run the messages of a chain, one after the other."""
-        claim = chain.claim
-        while chain.messages and not claim.lost and not self.stopping:
-            message = chain.messages.popleft()
-            outcome = await self._handle(message, claim)
-            if outcome is None or claim.lost:
-                continue
-            if outcome.kind != "ack" and self._ordered:
-                behind = tuple(m.id for m in chain.messages)
-                chain.messages.clear()
-                outcome = Outcome(outcome.kind, claim, outcome.ids, outcome.delay, outcome.reason, behind)
-            self._become(outcome)
-        self._give_back(chain)
-
-    async def _handle(self, message: Message[Any], claim: Claim) -> Outcome | None:
-        """Run the handler on one message and say what shall become of it; None when that is settled already."""
-        context = Context(message)
-        claim.pinned = self._handlers.exactly_once
-        running = self._handlers.start(message, context)
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 (for the type checker)
-        self._running[task] = (claim, running)
-        timeout = None if self._o.timeout is None else seconds(self._o.timeout)
-        done, _ = await asyncio.wait({running.future}, timeout=timeout)
-        timed_out = not done
-        if timed_out:
-            running.cancel()
-            await asyncio.wait({running.future})  # the lease is renewed until it has ended
-        self._running[task] = (claim, None)
+    def _end(self, run: Run) -> None:
+        """Take what became of a message, and go on with its chain or another."""
+        chain, claim = run.chain, run.chain.claim
+        self._running.discard(run)
         claim.pinned = False
+        if run.timer is not None:
+            run.timer.cancel()
+        error = _error_of(run.running.future)
+        if error is None and not self._handlers.exactly_once:
+            self._ack(claim, run.message)
+        else:
+            outcome = self._outcome(run, error)
+            if outcome is not None and not claim.lost:
+                if self._ordered:
+                    outcome = replace(outcome, taken=tuple(message.id for message in chain.messages))
+                    chain.messages.clear()
+                self._become(outcome)
+        if chain.messages and not claim.lost and not self.stopping:
+            self._begin(chain)
+        else:
+            self._give_back(chain)
+        self._dispatch()
+        if not self._ready:
+            self._changed.set()
+
+    def _outcome(self, run: Run, error: BaseException | None) -> Outcome | None:
+        """Say what shall become of a message that was not simply done; None when that is settled already."""
+        message, claim = run.message, run.chain.claim
         ids = (message.id,)
-        try:
-            error = running.future.exception()
-        except asyncio.CancelledError as cancelled:
-            error = cancelled
-        if error is None:
-            return self._done(claim, message)
-        if isinstance(error, AlreadyFinished) or (isinstance(error, Error) and error.code == "WR040"):
-            self._confirmed(claim, ids)
+        if error is None or isinstance(error, AlreadyFinished) or _code_of(error) == ALREADY_FINISHED:
+            self._confirmed(claim, ids)  # in its own transaction
             return None
         if claim.lost:
             return None
-        if is_lost(error) and isinstance(error, Error) and self._handlers.exactly_once:
+        if isinstance(error, Error) and is_lost(error) and self._handlers.exactly_once:
             self._lose(claim, error)
             return None
-        if timed_out:
-            reason = f"timed out after {timeout} s"
+        if run.timed_out:
+            reason = f"timed out after {self._timeout} s"
             self._report(TimeoutError(reason), message)
             return Outcome("nack", claim, ids, None, reason)
         if isinstance(error, RetryAfter):
@@ -310,21 +317,20 @@ class Core:
         self._report(error, message)
         return Outcome("nack", claim, ids, None, f"{type(error).__name__}: {error}"[:_REASON_MAX])
 
-    def _done(self, claim: Claim, message: Message[Any]) -> Outcome | None:
-        if self._handlers.exactly_once:  # acked in its own transaction
-            self._confirmed(claim, (message.id,))
-            return None
-        return Outcome("ack", claim, (message.id,))
-
     def _confirmed(self, claim: Claim, ids: tuple[int, ...]) -> None:
         claim.whole = False
         self._settle_ids(claim, ids)
 
     # --- settling
 
+    def _ack(self, claim: Claim, message: Message[Any]) -> None:
+        if not claim.lost:
+            claim.done.add(message.id)
+            self._acked.add(claim)
+            self._settled.set()
+
     def _become(self, outcome: Outcome) -> None:
-        if outcome.kind != "ack":
-            outcome.claim.whole = False
+        outcome.claim.whole = False
         self._outcomes.append(outcome)
         self._settled.set()
 
@@ -343,13 +349,13 @@ class Core:
     async def _flush(self) -> None:
         """Send the outcomes there are. What is not confirmed stays with its claim, which is renewed or lost."""
         self._settled.clear()
+        acked, self._acked = self._acked, set()
         outcomes, self._outcomes = self._outcomes, []
-        for kind in ("ack", "nack", "reject", "release"):
-            of_kind = [o for o in outcomes if o.kind == kind and not o.claim.lost]
-            if of_kind:
-                await self._settle_kind(kind, settlements(of_kind))
+        await self._settle_kind("ack", acks(acked))
+        for kind in ("nack", "reject", "release"):
+            await self._settle_kind(kind, returns(o for o in outcomes if o.kind == kind))
 
-    async def _settle_kind(self, kind: str, items: list[tuple[Claim, Settlement, set[int]]]) -> None:
+    async def _settle_kind(self, kind: str, items: list[Item]) -> None:
         pause = _PAUSE_MIN
         while items := [item for item in items if not item[0].lost]:
             try:
@@ -421,9 +427,9 @@ class Core:
             return
         claim.lost = True
         self._claims.pop(claim.id, None)
-        for mine, running in self._running.values():
-            if mine is claim and running is not None:
-                running.cancel()
+        for run in self._running:
+            if run.chain.claim is claim:
+                run.running.cancel()
         self._report(error, None)
         self._changed.set()
 
@@ -450,12 +456,11 @@ class Core:
         hard.cancel()
         if self._running:
             self._hard.set()
-            for _, running in self._running.values():
-                if running is not None:
-                    running.cancel()
+            for run in self._running:
+                run.running.cancel()
             await self._all_ended(set(), _GRACE)
         end = time.monotonic() + self._lease
-        while self._outcomes or any(self._unsettled()):
+        while self._acked or self._outcomes or any(self._unsettled()):
             self._changed.clear()
             self._settled.set()
             try:
@@ -465,14 +470,15 @@ class Core:
 
     def _unsettled(self) -> list[Claim]:
         """Return the claims with messages to settle; those of handlers that would not end are left to expire."""
-        stuck = {claim for claim, running in self._running.values() if running is not None}
+        stuck = {run.chain.claim for run in self._running}
         return [claim for claim in self._claims.values() if claim not in stuck]
 
     async def _all_ended(self, others: set[asyncio.Task[Any]], most: float) -> None:
         """Wait for all handlers to end, or for one of the others, or for the time to pass."""
         end = time.monotonic() + most
         while self._running and (left := end - time.monotonic()) > 0:
-            await asyncio.wait({*self._running, *others}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            handlers = {run.running.future for run in self._running}
+            await asyncio.wait({*handlers, *others}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if any(task.done() for task in others):
                 return
 

@@ -13,6 +13,7 @@ from weir import codec
 from weir.aio.client import AsyncClient
 from weir.errors import Error
 from weir.generated.client import Client
+from weir.held import Running
 from weir.threads import Threads
 from weir.types import Message
 
@@ -30,15 +31,6 @@ class Context:
     """With ``exactly_once``: the transaction, to send with and, as ``tx.connection``, to write one's own rows."""
     cancelled: bool = False
     """Whether the handler should leave off: its time is over, its claim lost, or the worker stops at once."""
-
-
-class Running(Protocol):
-    """A handler at work."""
-
-    future: asyncio.Future[Any]
-
-    def cancel(self) -> None:
-        """Have it leave off."""
 
 
 class Handlers(Protocol):

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from weir.types import Duration, Message, Settlement
+
+
+class Running(Protocol):
+    """A handler at work."""
+
+    future: asyncio.Future[Any]
+
+    def cancel(self) -> None:
+        """Have it leave off."""
 
 
 @dataclass(eq=False)
@@ -19,6 +29,8 @@ class Claim:
     """On the clock of time.monotonic; counted from before the call, so that it never is later than the engine's."""
     open: set[int] = field(default_factory=set)
     """Messages whose settlement the engine has not confirmed."""
+    done: set[int] = field(default_factory=set)
+    """Those of them that are to be acked and that the engine has not been told of."""
     whole: bool = True
     """Until now every message was acked by the worker, so that the claim may be acked as a whole."""
     lost: bool = False
@@ -38,12 +50,28 @@ class Chain:
     messages: deque[Message[Any]]
 
 
+@dataclass(eq=False)
+class Run:
+    """A handler at work on a message of a chain."""
+
+    chain: Chain
+    message: Message[Any]
+    running: Running
+    timer: asyncio.TimerHandle | None = None
+    timed_out: bool = False
+
+    def time_out(self) -> None:
+        """Have the handler leave off, for its time is over; its lease is renewed until it has."""
+        self.timed_out = True
+        self.running.cancel()
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """What shall become of messages of a claim."""
+    """What shall become of messages of a claim that are not done."""
 
     kind: str
-    """``ack``, ``nack``, ``reject`` or ``release``."""
+    """``nack``, ``reject`` or ``release``."""
     claim: Claim
     ids: tuple[int, ...]
     delay: Duration | None = None
@@ -52,27 +80,30 @@ class Outcome:
     """Messages behind a failed one of an ordered group: the engine takes them back with it."""
 
 
+Item = tuple[Claim, Settlement, set[int]]
+"""A settlement, its claim and the messages that it settles."""
+
+
 def chains(claim: Claim, messages: Iterable[Message[Any]], ordered: bool) -> list[Chain]:
     """Split a claim into what may run at once: its messages, or in an ordered group its keys."""
     if not ordered:
-        return [Chain(claim, deque([message])) for message in messages]
+        return [Chain(claim, deque((message,))) for message in messages]
     lines: dict[str | None, Chain] = {}
     for message in messages:
         lines.setdefault(message.key, Chain(claim, deque())).messages.append(message)
     return list(lines.values())
 
 
-def settlements(outcomes: Iterable[Outcome]) -> list[tuple[Claim, Settlement, set[int]]]:
-    """Turn outcomes of one kind into as few settlements as will do, each with the ids that it settles."""
-    result: list[tuple[Claim, Settlement, set[int]]] = []
-    acked: dict[Claim, set[int]] = {}
-    for outcome in outcomes:
-        if outcome.kind == "ack":
-            acked.setdefault(outcome.claim, set()).update(outcome.ids)
-        else:
-            item = Settlement(outcome.claim.id, outcome.ids, outcome.delay, outcome.reason)
-            result.append((outcome.claim, item, {*outcome.ids, *outcome.taken}))
-    for claim, ids in acked.items():
+def acks(claims: Iterable[Claim]) -> list[Item]:
+    """Take what is done of claims: the whole claim where nothing else is left and all of it was acked."""
+    items: list[Item] = []
+    for claim in claims:
+        ids, claim.done = claim.done, set()
         whole = claim.whole and ids >= claim.open
-        result.append((claim, Settlement(claim.id, None if whole else tuple(sorted(ids))), ids))
-    return result
+        items.append((claim, Settlement(claim.id, None if whole else tuple(sorted(ids))), ids))
+    return items
+
+
+def returns(outcomes: Iterable[Outcome]) -> list[Item]:
+    """Turn outcomes into settlements."""
+    return [(o.claim, Settlement(o.claim.id, o.ids, o.delay, o.reason), {*o.ids, *o.taken}) for o in outcomes]

@@ -6,7 +6,9 @@ import asyncio
 import ctypes
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from weir.errors import Cancelled
@@ -18,10 +20,11 @@ class ThreadCall:
     def __init__(self, work: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[Any] = loop.create_future()
         self._work = work
-        self._loop = loop
         self._lock = threading.Lock()
         self._thread: int | None = None  # while the function runs
         self._cancelled = False
+        self._result: Any = None
+        self._error: BaseException | None = None
 
     def cancel(self) -> None:
         """Raise Cancelled inside the function, as soon as it is back in Python; it may clean up."""
@@ -32,18 +35,16 @@ class ThreadCall:
 
     def run(self) -> None:
         """Run the function, in the thread that calls this."""
-        result, error = None, None
         try:
             with self._lock:
                 if self._cancelled:
                     raise Cancelled
                 self._thread = threading.get_ident()
-            result = self._work()
+            self._result = self._work()
         except BaseException as raised:
-            error = raised
+            self._error = raised
         finally:
             self._leave()
-        self._loop.call_soon_threadsafe(self._tell, result, error)
 
     def _leave(self) -> None:
         """From here on no Cancelled can come any more; one that is under way is taken back."""
@@ -51,17 +52,19 @@ class ThreadCall:
             try:
                 with self._lock:
                     thread, self._thread = self._thread, None
-                    _raise_in(thread, None)
+                    if self._cancelled:
+                        _raise_in(thread, None)
             except Cancelled:
                 continue
 
-    def _tell(self, result: Any, error: BaseException | None) -> None:
+    def tell(self) -> None:
+        """Tell the future what came of it, in the event loop."""
         if self.future.done():
             return
-        if error is None:
-            self.future.set_result(result)
+        if self._error is None:
+            self.future.set_result(self._result)
         else:
-            self.future.set_exception(error)
+            self.future.set_exception(self._error)
 
 
 def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
@@ -77,10 +80,13 @@ class Threads:
         self._work: queue.SimpleQueue[ThreadCall | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
         self._threads: list[threading.Thread] = []
+        self._done: deque[ThreadCall] = deque()
+        self._telling = False
 
     def submit(self, work: Callable[[], Any]) -> ThreadCall:
         """Have a thread run a function."""
-        call = ThreadCall(work, asyncio.get_running_loop())
+        self._loop = asyncio.get_running_loop()
+        call = ThreadCall(work, self._loop)
         self._work.put(call)
         if not self._idle.acquire(blocking=False) and len(self._threads) < self._count:
             thread = threading.Thread(target=self._serve, name=f"{self._name}-{len(self._threads)}", daemon=True)
@@ -101,3 +107,13 @@ class Threads:
         while (call := self._work.get()) is not None:
             call.run()
             self._idle.release()
+            self._done.append(call)
+            if not self._telling:  # else the loop has been woken, and will find this call, too
+                self._telling = True
+                with suppress(RuntimeError):  # the loop has ended: nobody wants to know
+                    self._loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        self._telling = False
+        while self._done:
+            self._done.popleft().tell()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, TypeVar
 
 from weir.calls.call import (
@@ -93,9 +94,10 @@ def send_batch(
     return Call("send_batch", sql, params, column, request, field("ids"), once)
 
 
+# Payloads and headers come as one JSON list: that is read several times faster than a text each.
 _RECORD = (
-    "claim_id, n, first_id, ids, attempt, attempts, keys, payloads::text[], headers::text[], enqueued_at, "
-    "enqueued_times"
+    "claim_id, n, first_id, ids, attempt, attempts, keys, to_json(payloads)::text, to_json(headers)::text, "
+    "enqueued_at, enqueued_times"
 )
 _MESSAGE = "id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at"
 
@@ -106,19 +108,18 @@ def _records(queue: str, group: str) -> Callable[[list[Row]], list[Message[Any]]
     def read(rows: list[Row]) -> list[Message[Any]]:
         messages: list[Message[Any]] = []
         for claim, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued, times in rows:
+            each: Iterator[tuple[Any, ...]] = zip(
+                ids or range(first_id, first_id + n),
+                attempts or repeat(attempt, n),
+                keys or repeat(None, n),
+                loads(payloads),
+                loads(headers) or repeat(None, n),
+                times or repeat(enqueued, n),
+                strict=True,
+            )
             messages += [
-                Message(
-                    ids[i] if ids else first_id + i,
-                    claim,
-                    attempts[i] if attempts else attempt,
-                    keys[i] if keys else None,
-                    loads(payloads[i]),
-                    loads(headers[i]) if headers else None,
-                    times[i] if times else enqueued,
-                    queue,
-                    group,
-                )
-                for i in range(n)
+                Message(id, claim, tries, key, payload, header, time, queue, group)
+                for id, tries, key, payload, header, time in each  # noqa: A001
             ]
         return messages
 
