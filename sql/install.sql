@@ -30,6 +30,7 @@ begin;
 \ir tables/dead_letters.sql
 \ir tables/templates.sql
 \ir tables/bindings.sql
+\ir tables/tokens.sql
 
 -- Names, limits, errors
 \ir internal/clock.sql
@@ -52,6 +53,7 @@ begin;
 \ir internal/check_queue_settings.sql
 \ir internal/check_group_settings.sql
 \ir internal/check_topic.sql
+\ir internal/check_scope.sql
 
 -- Locks and numbers
 \ir internal/snapshot.sql
@@ -282,6 +284,12 @@ begin;
 \ir functions/revoke_consume.sql
 \ir functions/grant_admin.sql
 \ir functions/revoke_admin.sql
+
+-- Public: tokens of the HTTP server
+\ir functions/create_token.sql
+\ir functions/revoke_token.sql
+\ir functions/list_tokens.sql
+\ir functions/find_token.sql
 
 -- Public: operation
 \ir functions/stats.sql

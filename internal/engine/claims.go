@@ -22,7 +22,7 @@ func (c *Client) Ack(ctx context.Context, queue string, claim int64, ids []int64
 func (c *Client) AckUnfinished(ctx context.Context, queue string, claim int64, ids []int64) (int, error) {
 	n, err := c.Ack(ctx, queue, claim, ids)
 	if err == nil && n == 0 {
-		return 0, newError(CodeAlreadyFinished,
+		return 0, NewError(CodeAlreadyFinished,
 			fmt.Sprintf("claim %d of queue %q was finished before", claim, queue),
 			"When this is a repetition, the first request was carried out: nothing is left to do.")
 	}

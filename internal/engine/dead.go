@@ -69,7 +69,7 @@ func (c *Client) DeadLetter(ctx context.Context, queue, group string, id int64) 
 		return DeadLetter{}, err
 	}
 	if len(list) == 0 || list[0].ID != id {
-		return DeadLetter{}, newError(CodeDeadLetterNotFound,
+		return DeadLetter{}, NewError(CodeDeadLetterNotFound,
 			fmt.Sprintf("group %q of queue %q has no dead letter %d", group, queue, id),
 			"select * from weir.dead_letters(...) shows what there is")
 	}

@@ -151,8 +151,8 @@ func connectReason(err *pgconn.ConnectError) string {
 	return strings.Join(reasons, "; ")
 }
 
-// newError is an error of the engine's own list that a client finds before the engine does.
-func newError(code, message, hint string) *Error {
+// NewError is an error of the engine's own list that is found before the engine is asked.
+func NewError(code, message, hint string) *Error {
 	e := &Error{Code: code, Message: message, Hint: hint}
 	if known, ok := lookup(code); ok {
 		e.Name, e.Status, e.Retryable = known.Name, known.Status, known.Retryable

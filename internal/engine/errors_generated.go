@@ -50,6 +50,16 @@ const (
 	CodeOthersDepend = "WR022"
 	// CodeAlreadyFinished: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
 	CodeAlreadyFinished = "WR040"
+	// CodeUnauthenticated: The request has no token that lets it in: none at all, or one that is unknown, revoked, expired or not made out for this server.
+	CodeUnauthenticated = "WR041"
+	// CodeNotAllowed: The token does not allow this, or not on this queue, or the server only lets look.
+	CodeNotAllowed = "WR042"
+	// CodeTokenExists: A token of this name or of this digest is already there; nothing was changed.
+	CodeTokenExists = "WR043"
+	// CodeTokenNotFound: No token has this name in this database.
+	CodeTokenNotFound = "WR044"
+	// CodeTooManyRequests: The caller sends more requests than the server takes from one.
+	CodeTooManyRequests = "WR045"
 )
 
 // codeInfo is what errors.csv says about a SQLSTATE.
@@ -89,4 +99,9 @@ var codeInfos = map[string]codeInfo{
 	CodeUpgradeBlocked:     {Name: "upgrade_blocked", Status: 503, Retryable: true},
 	CodeOthersDepend:       {Name: "others_depend", Status: 409, Retryable: false},
 	CodeAlreadyFinished:    {Name: "already_finished", Status: 409, Retryable: false},
+	CodeUnauthenticated:    {Name: "unauthenticated", Status: 401, Retryable: false},
+	CodeNotAllowed:         {Name: "not_allowed", Status: 403, Retryable: false},
+	CodeTokenExists:        {Name: "token_exists", Status: 409, Retryable: false},
+	CodeTokenNotFound:      {Name: "token_not_found", Status: 404, Retryable: false},
+	CodeTooManyRequests:    {Name: "too_many_requests", Status: 429, Retryable: true},
 }

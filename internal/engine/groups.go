@@ -85,7 +85,7 @@ func (c *Client) Group(ctx context.Context, queue, group string) (Group, error) 
 			return g, nil
 		}
 	}
-	return Group{}, newError(CodeGroupNotFound, fmt.Sprintf("queue %q has no group %q", queue, group),
+	return Group{}, NewError(CodeGroupNotFound, fmt.Sprintf("queue %q has no group %q", queue, group),
 		fmt.Sprintf("weir.create_group('%s', '%s') makes it", queue, group))
 }
 

@@ -86,7 +86,7 @@ func (r *sharedRecord) appendTo(shares [][]Message) error {
 }
 
 func (r *sharedRecord) misshared() error {
-	return newError(CodeEngineCorrupt, fmt.Sprintf("a record of %d messages is shared out as %v", r.n, r.counts), "")
+	return NewError(CodeEngineCorrupt, fmt.Sprintf("a record of %d messages is shared out as %v", r.n, r.counts), "")
 }
 
 // ClaimPart is a claim, or messages of it, that one of many requests is about.

@@ -114,6 +114,6 @@ func (c *Client) Queue(ctx context.Context, queue string) (Queue, error) {
 			return q, nil
 		}
 	}
-	return Queue{}, newError(CodeQueueNotFound, fmt.Sprintf("there is no queue %q", queue),
+	return Queue{}, NewError(CodeQueueNotFound, fmt.Sprintf("there is no queue %q", queue),
 		fmt.Sprintf("weir.create_queue('%s') makes it", queue))
 }

@@ -61,7 +61,7 @@ func (r *record) fields() []any {
 // appendTo takes the record apart.
 func (r *record) appendTo(list []Message) ([]Message, error) {
 	if !r.whole() {
-		return nil, newError(CodeEngineCorrupt,
+		return nil, NewError(CodeEngineCorrupt,
 			fmt.Sprintf("claim %d has a record whose parts do not fit together", r.claimID), "")
 	}
 	for i := range r.n {
@@ -124,7 +124,7 @@ func (c *Client) Get(ctx context.Context, queue string, id int64) (Stored, error
 		return Stored{}, err
 	}
 	if len(list) == 0 {
-		return Stored{}, newError(CodeMessageNotFound, fmt.Sprintf("queue %q does not hold message %d", queue, id),
+		return Stored{}, NewError(CodeMessageNotFound, fmt.Sprintf("queue %q does not hold message %d", queue, id),
 			"It never did, or all groups have finished it and the queue's retention is over.")
 	}
 	return list[0], nil

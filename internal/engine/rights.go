@@ -41,7 +41,7 @@ func (c *Client) changeRight(
 ) error {
 	sql, known := functions[right]
 	if !known {
-		return newError(CodeInvalidArgument, fmt.Sprintf("%q is not a right on a queue", right),
+		return NewError(CodeInvalidArgument, fmt.Sprintf("%q is not a right on a queue", right),
 			"The rights are produce, consume and admin.")
 	}
 	return c.exec(ctx, doing, sql, queue, role)

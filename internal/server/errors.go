@@ -9,6 +9,8 @@ import (
 var (
 	// ErrAddress says that an address cannot be listened on.
 	ErrAddress = errors.New("cannot listen")
+	// ErrTLS says that a certificate cannot be used.
+	ErrTLS = errors.New("no usable certificate")
 	// ErrDrain says that requests were cut off when the server stopped.
 	ErrDrain = errors.New("some requests did not end")
 )

@@ -11,34 +11,50 @@ import (
 	"github.com/weirmq/weir/internal/server/api"
 )
 
-// guard keeps web pages of other sites out. There is no authentication on loopback, but every page that the user's
-// browser shows can make it send requests there: one from another origin is refused by what the browser says about
-// it, and one under a foreign name that was made to resolve to loopback by that name.
+// policy is for what is no page: a browser that shows it anyhow runs nothing of it.
+const policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// guard keeps web pages of other sites out. Every page that the user's browser shows can make it send requests here:
+// one to the API that comes from another origin is refused by what the browser says about it, reading ones, too, since
+// following a group consumes its messages. A name that was made to resolve to this machine makes another site's page
+// one of ours, so where nobody is asked for a token, unknown names are refused.
 func (s *Server) guard(next http.Handler) http.Handler {
 	origin := http.NewCrossOriginProtection()
-	origin.SetDenyHandler(refuse("a web page of another site sent this request",
-		"Use the API from a program or from its own page."))
-	protected := origin.Handler(next)
+	foreign := refuse("a web page of another site sent this request",
+		"Use the API from a program or from its own page.")
 	misdirected := refuse("the request is for another host than this machine",
 		"Ask for 127.0.0.1 or localhost, or name the host with --allow-host.")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Cache-Control", "no-store")
-		if !s.knownHost(r.Host) {
+		header := w.Header()
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Cache-Control", "no-store")
+		header.Set("Content-Security-Policy", policy)
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if !s.opt.Gate.Asks() && !s.knownHost(r.Host) {
 			misdirected.ServeHTTP(w, r)
 			return
 		}
-		protected.ServeHTTP(w, r)
+		asked := &http.Request{Method: r.Method, Header: r.Header, Host: r.Host, URL: r.URL}
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			asked.Method = http.MethodPost
+		}
+		if origin.Check(asked) != nil {
+			foreign.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 
-// knownHost reports whether the host of a request is this machine by its own name or one the operator allowed.
+// knownHost reports whether the host of a request is an address, or a name of loopback or one the operator allowed.
 func (s *Server) knownHost(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
 		host = strings.Trim(hostPort, "[]")
 	}
-	return host == "" || loopbackName(host) || slices.Contains(s.opt.Hosts, strings.ToLower(host))
+	_, notAddress := netip.ParseAddr(host) // an address cannot be made to resolve to another machine
+	return host == "" || loopbackName(host) || notAddress == nil || slices.Contains(s.opt.Hosts, strings.ToLower(host))
 }
 
 // loopbackName reports whether a name means this machine and nothing else.

@@ -10,12 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/api"
+	"github.com/weirmq/weir/internal/server/auth"
 	"github.com/weirmq/weir/internal/server/dispatch"
 	"github.com/weirmq/weir/internal/server/tracing"
 	"github.com/weirmq/weir/web"
@@ -35,6 +37,16 @@ type Options struct {
 	BodyMax int64
 	// Hosts are names, beside those of loopback, under which a reverse proxy may pass requests on.
 	Hosts []string
+	// Gate lets requests in; nil lets everybody in, and Listen open loopback addresses only.
+	Gate *auth.Gate
+	// Insecure lets Listen open any address although everybody is let in.
+	Insecure bool
+	// TLS names the files of a certificate; nil serves plain HTTP.
+	TLS *TLSFiles
+	// Reload, when something comes, reads the certificate anew at once.
+	Reload <-chan os.Signal
+	// ConnsMax limits the connections that are open at a time; 0 does not. Further ones wait to be accepted.
+	ConnsMax int
 	// Pprof serves Go's profiles at /debug/pprof/.
 	Pprof bool
 	// DrainDelay is how long the server goes on as before once it was told to stop, while /readyz says so already.
@@ -60,19 +72,30 @@ func New(client *engine.Client, opt Options) *Server {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
+	if opt.Gate == nil {
+		opt.Gate = auth.New(auth.Options{})
+	}
 	opt.Log = slog.New(requestLog{opt.Log.Handler()})
 	return &Server{engine: client, opt: opt, upkeep: newUpkeepCounts()}
 }
 
-// Listen opens the address. As long as there is no authentication it must be one that only this machine reaches.
+// Listen opens an address that only this machine reaches.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
+	return Options{}.Listen(ctx, address)
+}
+
+// Listen opens the address: one that other machines reach only where callers must prove who they are, by a token or by
+// a certificate, or where the operator insists.
+func (o Options) Listen(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %q is not host:port, such as %s", ErrAddress, address, DefaultListen)
 	}
-	if !loopbackName(host) {
-		return nil, fmt.Errorf("%w: %s can be reached from other machines and there is no authentication yet; "+
-			"listen on 127.0.0.1 and put a proxy that authenticates in front of it", ErrAddress, address)
+	proven := o.Gate != nil && o.Gate.Asks() || o.TLS != nil && o.TLS.ClientCA != ""
+	if !proven && !o.Insecure && !loopbackName(host) {
+		return nil, fmt.Errorf("%w: %s can be reached from other machines and there is no authentication; ask for tokens "+
+			"with --auth, --oidc-issuer or --tls-client-ca, listen on 127.0.0.1, or insist with --insecure",
+			ErrAddress, address)
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -104,8 +127,12 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	defer running.Wait()
 	defer endServing()
 
+	serve, err := s.transport(ctx, httpServer, at)
+	if err != nil {
+		return err
+	}
 	failed := make(chan error, 1)
-	go func() { failed <- httpServer.Serve(at) }()
+	go func() { failed <- serve() }()
 	if err := s.untilDrained(ctx, failed); err != nil {
 		return fmt.Errorf("serve HTTP: %w", err)
 	}
@@ -149,14 +176,15 @@ func (s *Server) routes(
 ) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", noteRoute(api.New(s.engine, api.Options{
-		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Dispatcher: d, Log: s.opt.Log,
+		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Dispatcher: d, Gate: s.opt.Gate, Log: s.opt.Log,
 		Drain: serving, Draining: s.draining.Load,
 	})))
-	mux.Handle("GET /metrics", m.handler())
+	mux.Handle("GET /metrics", api.Guarded(s.opt.Gate, m.handler()))
 	if s.opt.Pprof {
-		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		profiles := map[string]http.HandlerFunc{"": pprof.Index, "profile": pprof.Profile, "trace": pprof.Trace}
+		for name, handle := range profiles {
+			mux.Handle("GET /debug/pprof/"+name, api.Guarded(s.opt.Gate, handle))
+		}
 	}
 	return mux
 }

@@ -24,5 +24,8 @@ func exceptions() []Exception {
 func reserved() map[string]string {
 	return map[string]string{
 		engine.CodeAlreadyFinished: "an ack that finished nothing, where that must undo its transaction",
+		engine.CodeUnauthenticated: "the server's: who asks is a matter of HTTP",
+		engine.CodeNotAllowed:      "the server's, likewise",
+		engine.CodeTooManyRequests: "the server's, likewise",
 	}
 }

@@ -50,4 +50,14 @@ var (
 	ErrOthersDepend = known("WR022", "others_depend", false)
 	// ErrAlreadyFinished is WR040: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
 	ErrAlreadyFinished = known("WR040", "already_finished", false)
+	// ErrUnauthenticated is WR041: The request has no token that lets it in: none at all, or one that is unknown, revoked, expired or not made out for this server.
+	ErrUnauthenticated = known("WR041", "unauthenticated", false)
+	// ErrNotAllowed is WR042: The token does not allow this, or not on this queue, or the server only lets look.
+	ErrNotAllowed = known("WR042", "not_allowed", false)
+	// ErrTokenExists is WR043: A token of this name or of this digest is already there; nothing was changed.
+	ErrTokenExists = known("WR043", "token_exists", false)
+	// ErrTokenNotFound is WR044: No token has this name in this database.
+	ErrTokenNotFound = known("WR044", "token_not_found", false)
+	// ErrTooManyRequests is WR045: The caller sends more requests than the server takes from one.
+	ErrTooManyRequests = known("WR045", "too_many_requests", true)
 )

@@ -26,6 +26,7 @@
 -- table weir_internal.samples of - with -
 -- table weir_internal.segments of - with -
 -- table weir_internal.templates of - with -
+-- table weir_internal.tokens of - with -
 -- type weir.finding of - with -
 -- type weir.group_stats of - with -
 -- type weir.message of - with -
@@ -363,6 +364,13 @@
 -- column weir_internal.segments.sealed_by no. 5 xid8 p 
 -- column weir_internal.templates.body no. 2 text x not null 
 -- column weir_internal.templates.name no. 1 text x not null 
+-- column weir_internal.tokens.created_at no. 5 timestamp with time zone p not null default now()
+-- column weir_internal.tokens.created_by no. 6 text x not null default SESSION_USER
+-- column weir_internal.tokens.digest no. 2 bytea x not null 
+-- column weir_internal.tokens.expires_at no. 7 timestamp with time zone p 
+-- column weir_internal.tokens.name no. 1 text x not null 
+-- column weir_internal.tokens.queues no. 3 text[] x not null 
+-- column weir_internal.tokens.verbs no. 4 text[] x not null 
 -- CREATE INDEX bindings_queue ON weir_internal.bindings USING btree (queue_no)
 -- CREATE INDEX q1_claims_0_order ON weir_internal.q1_claims_0 USING btree (slot, what, id)
 -- CREATE INDEX q1_claims_1_order ON weir_internal.q1_claims_1 USING btree (slot, what, id)
@@ -385,6 +393,8 @@
 -- CREATE UNIQUE INDEX samples_pkey ON weir_internal.samples USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX segments_pkey ON weir_internal.segments USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX templates_pkey ON weir_internal.templates USING btree (name)
+-- CREATE UNIQUE INDEX tokens_digest_key ON weir_internal.tokens USING btree (digest)
+-- CREATE UNIQUE INDEX tokens_pkey ON weir_internal.tokens USING btree (name)
 -- constraint on weir_internal.bindings FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.bindings PRIMARY KEY (prefix, pattern, queue_no)
 -- constraint on weir_internal.dead_letters FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
@@ -404,6 +414,8 @@
 -- constraint on weir_internal.segments FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.segments PRIMARY KEY (queue_no, no)
 -- constraint on weir_internal.templates PRIMARY KEY (name)
+-- constraint on weir_internal.tokens PRIMARY KEY (name)
+-- constraint on weir_internal.tokens UNIQUE (digest)
 -- function weir.ack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[]) returns integer v - {owner=X/owner}
 -- function weir.ack_many(queue_name text, claim_ids bigint[], ids int8multirange[] DEFAULT NULL::int8multirange[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
 -- function weir.adopt(queue_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -412,6 +424,7 @@
 -- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.create_token(token_name text, digest bytea, queues text[] DEFAULT '{*}'::text[], verbs text[] DEFAULT '{produce,consume,read}'::text[], lifetime interval DEFAULT NULL::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -419,6 +432,7 @@
 -- function weir.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.extend(queue_name text, claim_id bigint, lease interval) returns timestamp with time zone v - {owner=X/owner}
 -- function weir.extend_many(queue_name text, claim_ids bigint[], leases interval[], requests integer[] DEFAULT NULL::integer[]) returns timestamp with time zone[] v - {owner=X/owner}
+-- function weir.find_token(digest bytea) returns TABLE(token_name text, queues text[], verbs text[], expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -426,6 +440,7 @@
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain(every interval DEFAULT '00:00:00'::interval) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
@@ -445,6 +460,7 @@
 -- function weir.revoke_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.revoke_token(token_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.route(topic text) returns SETOF text s definer {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir.seek(queue_name text, group_name text, "position" text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
@@ -484,6 +500,7 @@
 -- function weir_internal.check_priority(p_queue text, p_priorities integer, p_priority integer, p_keyed boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_queue_settings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_receive(p_queue text, p_group text, p_group_no smallint, p_max integer, p_lease interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.check_scope(p_queues text[], p_verbs text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_topic(p_what text, p_text text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claim_lock(p_queue integer, p_claim bigint) returns bigint i - {owner=X/owner}
 -- function weir_internal.claim_messages(q weir_internal.queues, c weir_internal.claim, p_ids int8multirange) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

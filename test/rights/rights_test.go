@@ -91,8 +91,8 @@ func TestEveryFunctionBelongsToARight(t *testing.T) {
 	each(t, func(t *testing.T, db *pgtest.DB) {
 		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 1")
 		installer := []string{ // for whoever installed Weir, and by GRANT by hand
-			"adopt", "bind", "create_queue", "grant_admin", "grant_consume", "grant_produce", "list_bindings", "revoke_admin",
-			"revoke_consume", "revoke_produce", "unbind",
+			"adopt", "bind", "create_queue", "create_token", "find_token", "grant_admin", "grant_consume", "grant_produce",
+			"list_bindings", "list_tokens", "revoke_admin", "revoke_consume", "revoke_produce", "revoke_token", "unbind",
 		}
 		got := pgtest.QueryAll[string](t, db, `select distinct p.proname::text from pg_proc p
 			where p.pronamespace = 'weir'::regnamespace and not exists (

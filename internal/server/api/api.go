@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
@@ -44,6 +45,8 @@ type Options struct {
 	Draining func() bool
 	// Dispatcher gathers the requests on the way of messages; without one the API makes its own.
 	Dispatcher *dispatch.Dispatcher
+	// Gate lets requests in; nil lets everybody in.
+	Gate *auth.Gate
 	// Log receives the errors that are the server's own fault.
 	Log *slog.Logger
 }
@@ -54,6 +57,7 @@ type api struct {
 	dispatch *dispatch.Dispatcher
 	huma     huma.API
 	probe    engineProbe
+	mux      *gatedMux
 	held     atomic.Int64 // bytes of the bodies of all requests under way
 	opt      Options
 }
@@ -75,20 +79,32 @@ func New(client *engine.Client, opt Options) http.Handler {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
+	if opt.Gate == nil {
+		opt.Gate = auth.New(auth.Options{})
+	}
 	if opt.Dispatcher == nil {
 		opt.Dispatcher = dispatch.New(opt.Drain, client, opt.Listener, opt.Log)
 	}
-	mux := http.NewServeMux()
-	a := &api{engine: client, dispatch: opt.Dispatcher, opt: opt, huma: humago.New(mux, config(opt.Version))}
+	a := &api{engine: client, dispatch: opt.Dispatcher, opt: opt}
+	a.mux = &gatedMux{ServeMux: http.NewServeMux(), gate: opt.Gate, needs: map[string]need{}, wrap: a.withBody}
+	for _, ending := range []string{".json", ".yaml", "-3.0.json", "-3.0.yaml"} {
+		a.mux.needs["GET /openapi"+ending] = needsNothing
+	}
+	a.huma = humago.New(a.mux, config(opt.Version))
 	a.routes()
 	a.describe()
-	return a.recovered(a.withBody(routed(mux)))
+	return a.recovered(routed(a.mux.ServeMux))
 }
 
 // config is huma's, without its pages and links: one description at /openapi.json and plain bodies.
 func config(version string) huma.Config {
 	c := huma.DefaultConfig("Weir", version)
 	c.Info.Description = "Queues in PostgreSQL. Every route is a plain call of the SQL function that has its name."
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{securityScheme: {
+		Type: "http", Scheme: "bearer",
+		Description: "A token of `weir token create`, or a JWT; its verbs and queues must cover what is asked. " +
+			"Not asked for by a server on loopback that was not told to.",
+	}}
 	c.CreateHooks = nil
 	c.DocsPath = ""
 	c.SchemasPath = ""

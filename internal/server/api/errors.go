@@ -5,14 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
@@ -27,6 +30,8 @@ type Problem struct {
 	Hint      string  `json:"hint,omitempty" doc:"The cure."`
 	Retryable bool    `json:"retryable" doc:"The same request may succeed later."`
 	Errors    []Fault `json:"errors,omitempty" doc:"Where in the request it is wrong."`
+
+	retryAfter time.Duration
 }
 
 // Fault is one wrong place in a request.
@@ -118,11 +123,18 @@ func problemOf(err error) *Problem {
 		if e.Detail != "" {
 			p.Detail += ". " + e.Detail
 		}
+		var many *auth.TooMany
+		if errors.As(err, &many) {
+			p.retryAfter = many.After
+		}
 		var at *itemError
 		if errors.As(err, &at) {
 			p.Errors = []Fault{{Location: at.location(), Message: e.Message}}
 		}
 		return p
+	}
+	if errors.Is(err, auth.ErrKeys) {
+		return newProblem(http.StatusServiceUnavailable, "the keys to check JWTs with cannot be had", "")
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return newProblem(http.StatusServiceUnavailable, "the database did not answer in time", "")
@@ -130,12 +142,23 @@ func problemOf(err error) *Problem {
 	return newProblem(http.StatusInternalServerError, "the server failed on this request", "Its log says more.")
 }
 
+// header says what a client that reads no bodies must know: how to be let in, and when to try again.
+func (p *Problem) header() http.Header {
+	switch {
+	case p.Status == http.StatusUnauthorized:
+		return http.Header{"Www-Authenticate": {`Bearer realm="weir"`}}
+	case p.retryAfter > 0:
+		return http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds())))}}
+	case p.Status == http.StatusServiceUnavailable:
+		return http.Header{"Retry-After": {retryAfter}}
+	}
+	return nil
+}
+
 // writeProblem answers a request that reached no route.
 func writeProblem(w http.ResponseWriter, p *Problem) {
 	w.Header().Set("Content-Type", problemType)
-	if p.Status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", retryAfter)
-	}
+	maps.Copy(w.Header(), p.header())
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 	"github.com/weirmq/weir/internal/server/dispatch"
 	"github.com/weirmq/weir/internal/server/tracing"
 )
@@ -66,6 +67,11 @@ func (s *eventStream) follow(ctx context.Context, list []engine.Message) {
 		return
 	}
 	for {
+		if err := s.api.still(ctx, auth.Consume, s.at.Queue); err != nil {
+			s.api.dispatch.Release(s.at.Queue, list)
+			s.fail(ctx, err)
+			return
+		}
 		if len(list) > 0 {
 			if !s.deliver(ctx, list) {
 				return

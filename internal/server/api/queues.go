@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 )
 
 type queuesOutput struct {
@@ -16,10 +17,10 @@ type queueOutput struct {
 	Groups []engine.GroupStats `json:"groups"`
 }
 
-// listQueues lists the queues.
+// listQueues lists the queues that the caller may look at.
 func (a *api) listQueues(ctx context.Context, _ *struct{}) (*output[queuesOutput], error) {
 	list, err := a.engine.ListQueues(ctx)
-	return reply(queuesOutput{Queues: list}, err)
+	return reply(queuesOutput{Queues: visible(ctx, list, func(q engine.Queue) string { return q.Name })}, err)
 }
 
 // showQueue shows a queue with the counts of its groups.
@@ -104,8 +105,11 @@ type renameQueueBody struct {
 	NewName string `json:"new_name"`
 }
 
-// renameQueue gives a queue another name.
+// renameQueue gives a queue another name, which the caller must be allowed, too: names are what grants are about.
 func (a *api) renameQueue(ctx context.Context, in *renameQueueInput) (*output[engine.Queue], error) {
+	if err := a.allow(ctx, auth.Admin, in.Body.NewName); err != nil {
+		return nil, err
+	}
 	if err := a.engine.RenameQueue(ctx, in.Queue, in.Body.NewName); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 	"github.com/weirmq/weir/internal/server/tracing"
 )
 
@@ -32,6 +33,12 @@ func (a *api) receive(ctx context.Context, in *receiveInput) (*output[messagesOu
 		return nil, err
 	}
 	list, err := a.dispatch.Receive(ctx, in.Queue, in.Group, engine.Want{Max: n, Lease: lease}, wait)
+	if wait > 0 && err == nil {
+		if refused := a.still(ctx, auth.Consume, in.Queue); refused != nil {
+			a.dispatch.Release(in.Queue, list)
+			return nil, refused
+		}
+	}
 	if list == nil {
 		list = []engine.Message{}
 	}

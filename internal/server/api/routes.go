@@ -13,68 +13,74 @@ const (
 
 	topicPath   = "/v1/topics/{topic}"
 	bindingPath = "/v1/topics/{pattern}/queues/{queue}"
+
+	get, post, put, patch, remove = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 )
 
-// routes is the list of all routes. An operation has the name of the SQL function it calls.
+// routes is the list of all routes, each with what it needs. An operation has the name of the SQL function it calls.
 func (a *api) routes() {
-	route(a, http.MethodPost, queuePath+"/messages", "send_batch", "Send messages, all or none", a.sendBatch)
-	route(a, http.MethodGet, queuePath+"/messages/{id}", "get", "Show a message and how each group stands to it", a.get)
+	route(a, toProduce, post, queuePath+"/messages", "send_batch", "Send messages, all or none", a.sendBatch)
+	route(a, toRead, get, queuePath+"/messages/{id}", "get", "Show a message and how each group stands to it", a.get)
 
-	route(a, http.MethodPost, groupPath+"/receive", "receive", "Claim messages, waiting for some if asked to", a.receive)
-	route(a, http.MethodPost, groupPath+"/pop", "pop", "Take messages and finish them at once", a.pop)
-	route(a, http.MethodGet, groupPath+"/peek", "peek", "Look at messages without claiming them", a.peek)
+	route(a, toConsume, post, groupPath+"/receive", "receive", "Claim messages, waiting for some if asked to", a.receive)
+	route(a, toConsume, post, groupPath+"/pop", "pop", "Take messages and finish them at once", a.pop)
+	route(a, toRead, get, groupPath+"/peek", "peek", "Look at messages without claiming them", a.peek)
 
-	route(a, http.MethodGet, groupPath+"/events", "events", "Follow a group, consuming its messages", a.events)
+	route(a, toConsume, get, groupPath+"/events", "events", "Follow a group, consuming its messages", a.events)
 
-	route(a, http.MethodPost, groupPath+"/ack", "ack", "Finish claimed messages, all or none", a.ack)
-	route(a, http.MethodPost, groupPath+"/nack", "nack", "Give claimed messages back for another attempt", a.nack)
-	route(a, http.MethodPost, groupPath+"/release", "release", "Give claimed messages back unused", a.release)
-	route(a, http.MethodPost, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
-	route(a, http.MethodPost, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
+	route(a, toConsume, post, groupPath+"/ack", "ack", "Finish claimed messages, all or none", a.ack)
+	route(a, toConsume, post, groupPath+"/nack", "nack", "Give claimed messages back for another attempt", a.nack)
+	route(a, toConsume, post, groupPath+"/release", "release", "Give claimed messages back unused", a.release)
+	route(a, toConsume, post, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
+	route(a, toConsume, post, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
 
-	route(a, http.MethodGet, "/v1/queues", "list_queues", "List the queues", a.listQueues)
-	route(a, http.MethodGet, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)
-	route(a, http.MethodPut, queuePath, "create_queue", "Create a queue, or configure it", a.createQueue)
-	route(a, http.MethodPatch, queuePath, "configure_queue", "Change settings of a queue in use", a.configureQueue)
-	route(a, http.MethodDelete, queuePath, "drop_queue", "Remove a queue with all its messages", a.dropQueue)
-	route(a, http.MethodPost, queuePath+"/rename", "rename_queue", "Give a queue another name", a.renameQueue)
-	route(a, http.MethodPost, queuePath+"/pause", "pause", "Stop delivery to all groups", a.pauseQueue)
-	route(a, http.MethodPost, queuePath+"/resume", "resume", "End the pause of a queue", a.resumeQueue)
-	route(a, http.MethodPost, queuePath+"/purge", "purge", "Drop what the groups have not finished", a.purgeQueue)
+	route(a, toReadSome, get, "/v1/queues", "list_queues", "List the queues", a.listQueues)
+	route(a, toRead, get, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)
+	route(a, toAdmin, put, queuePath, "create_queue", "Create a queue, or configure it", a.createQueue)
+	route(a, toAdmin, patch, queuePath, "configure_queue", "Change settings of a queue in use", a.configureQueue)
+	route(a, toAdmin, remove, queuePath, "drop_queue", "Remove a queue with all its messages", a.dropQueue)
+	route(a, toAdmin, post, queuePath+"/rename", "rename_queue", "Give a queue another name", a.renameQueue)
+	route(a, toAdmin, post, queuePath+"/pause", "pause", "Stop delivery to all groups", a.pauseQueue)
+	route(a, toAdmin, post, queuePath+"/resume", "resume", "End the pause of a queue", a.resumeQueue)
+	route(a, toAdmin, post, queuePath+"/purge", "purge", "Drop what the groups have not finished", a.purgeQueue)
 
-	route(a, http.MethodGet, queuePath+"/groups", "list_groups", "List the groups of a queue", a.listGroups)
-	route(a, http.MethodGet, groupPath, "show_group", "Show a group", a.showGroup)
-	route(a, http.MethodPut, groupPath, "create_group", "Create a group, or configure it", a.createGroup)
-	route(a, http.MethodPatch, groupPath, "configure_group", "Change settings of a group in use", a.configureGroup)
-	route(a, http.MethodDelete, groupPath, "drop_group", "Remove a group", a.dropGroup)
-	route(a, http.MethodPost, groupPath+"/seek", "seek", "Move a group to another place in the log", a.seek)
-	route(a, http.MethodPost, groupPath+"/pause", "pause_group", "Stop delivery to a group", a.pauseGroup)
-	route(a, http.MethodPost, groupPath+"/resume", "resume_group", "End the pause of a group", a.resumeGroup)
-	route(a, http.MethodPost, groupPath+"/purge", "purge_group", "Drop what a group has not finished", a.purgeGroup)
+	route(a, toRead, get, queuePath+"/groups", "list_groups", "List the groups of a queue", a.listGroups)
+	route(a, toRead, get, groupPath, "show_group", "Show a group", a.showGroup)
+	route(a, toAdmin, put, groupPath, "create_group", "Create a group, or configure it", a.createGroup)
+	route(a, toAdmin, patch, groupPath, "configure_group", "Change settings of a group in use", a.configureGroup)
+	route(a, toAdmin, remove, groupPath, "drop_group", "Remove a group", a.dropGroup)
+	route(a, toAdmin, post, groupPath+"/seek", "seek", "Move a group to another place in the log", a.seek)
+	route(a, toAdmin, post, groupPath+"/pause", "pause_group", "Stop delivery to a group", a.pauseGroup)
+	route(a, toAdmin, post, groupPath+"/resume", "resume_group", "End the pause of a group", a.resumeGroup)
+	route(a, toAdmin, post, groupPath+"/purge", "purge_group", "Drop what a group has not finished", a.purgeGroup)
 
-	route(a, http.MethodGet, groupPath+"/dead_letters", "dead_letters", "List dead letters", a.deadLetters)
-	route(a, http.MethodPost, groupPath+"/redrive", "redrive", "Send dead letters back to their group", a.redrive)
-	route(a, http.MethodPost, groupPath+"/discard", "discard", "Remove dead letters for good", a.discard)
+	route(a, toRead, get, groupPath+"/dead_letters", "dead_letters", "List dead letters", a.deadLetters)
+	route(a, toAdmin, post, groupPath+"/redrive", "redrive", "Send dead letters back to their group", a.redrive)
+	route(a, toAdmin, post, groupPath+"/discard", "discard", "Remove dead letters for good", a.discard)
 
-	route(a, http.MethodGet, "/v1/topics", "list_bindings", "List the bindings of topics to queues", a.listBindings)
-	route(a, http.MethodPut, bindingPath, "bind", "Send the messages of some topics to a queue", a.bind)
-	route(a, http.MethodDelete, bindingPath, "unbind", "Remove a binding", a.unbind)
-	route(a, http.MethodGet, topicPath+"/route", "route", "Show to which queues a topic leads", a.route)
-	route(a, http.MethodPost, topicPath+"/messages", "publish", "Send messages to all queues of a topic", a.publish)
+	route(a, toReadSome, get, "/v1/topics", "list_bindings", "List the bindings of topics to queues", a.listBindings)
+	route(a, toAdminAll, put, bindingPath, "bind", "Send the messages of some topics to a queue", a.bind)
+	route(a, toAdminAll, remove, bindingPath, "unbind", "Remove a binding", a.unbind)
+	route(a, toLookOrSend, get, topicPath+"/route", "route", "Show to which queues a topic leads", a.route)
+	route(a, toProduceSome, post, topicPath+"/messages", "publish", "Send messages to all queues of a topic", a.publish)
 
-	route(a, http.MethodPost, "/v1/transaction", "transaction", "Ack, nack and send, all or nothing", a.transaction)
+	route(a, needsToken, get, "/v1/whoami", "whoami", "Show what the caller may do", a.whoami)
+	route(a, toHandOver, post, "/v1/transaction", "transaction", "Ack, nack and send, all or nothing", a.transaction)
 
-	route(a, http.MethodGet, "/v1/stats", "stats", "Count what every group has before it", a.stats)
-	route(a, http.MethodGet, "/v1/doctor", "doctor", "Look for what is wrong, and say what to do", a.doctor)
-	route(a, http.MethodGet, "/v1/version", "version", "Show the versions of the server and of the engine", a.version)
-	route(a, http.MethodGet, "/healthz", "health", "Check that the server lives, whatever the database does", a.health)
-	route(a, http.MethodGet, "/readyz", "ready", "Check that requests can be served: 503 says why not", a.ready)
+	route(a, toReadSome, get, "/v1/stats", "stats", "Count what every group has before it", a.stats)
+	route(a, toReadAll, get, "/v1/doctor", "doctor", "Look for what is wrong, and say what to do", a.doctor)
+	route(a, needsToken, get, "/v1/version", "version", "Show the versions of the server and of the engine", a.version)
+	route(a, needsNothing, get, "/healthz", "health", "Check that the server lives, whatever the database does", a.health)
+	route(a, needsNothing, get, "/readyz", "ready", "Check that requests can be served: 503 says why not", a.ready)
 }
 
 // route registers one operation and turns the errors of its handler into problems.
-func route[I, O any](a *api, method, path, name, summary string, handle func(context.Context, *I) (*O, error)) {
+func route[I, O any](
+	a *api, needs need, method, path, name, summary string, handle func(context.Context, *I) (*O, error),
+) {
+	a.mux.needs[method+" "+path] = needs
 	op := huma.Operation{
-		OperationID: name, Method: method, Path: path, Summary: summary,
+		OperationID: name, Method: method, Path: path, Summary: summary, Security: needs.security(),
 		SkipValidateBody: true, // the shape is checked by decodeStrict, the values by the engine
 		BodyReadTimeout:  -1,   // withBody has read it
 		MaxBodyBytes:     -1,
@@ -91,8 +97,8 @@ func route[I, O any](a *api, method, path, name, summary string, handle func(con
 		if p.Status == http.StatusInternalServerError {
 			a.opt.Log.ErrorContext(ctx, "request failed", "operation", name, "error", err)
 		}
-		if p.Status == http.StatusServiceUnavailable {
-			return nil, huma.ErrorWithHeaders(p, http.Header{"Retry-After": {retryAfter}})
+		if header := p.header(); header != nil {
+			return nil, huma.ErrorWithHeaders(p, header)
 		}
 		return nil, p
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 )
 
 type statsInput struct {
@@ -14,10 +15,15 @@ type statsOutput struct {
 	Groups []engine.GroupStats `json:"groups"`
 }
 
-// stats counts what every group has before it.
+// stats counts what every group has before it, of the queues that the caller may look at.
 func (a *api) stats(ctx context.Context, in *statsInput) (*output[statsOutput], error) {
+	if in.Queue != "" {
+		if err := a.allow(ctx, auth.Read, in.Queue); err != nil {
+			return nil, err
+		}
+	}
 	list, err := a.engine.Stats(ctx, in.Queue)
-	return reply(statsOutput{Groups: list}, err)
+	return reply(statsOutput{Groups: visible(ctx, list, func(g engine.GroupStats) string { return g.Queue })}, err)
 }
 
 type doctorOutput struct {

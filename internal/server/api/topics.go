@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 )
 
 // TopicPath is the path of a topic. It is exported because huma fills in embedded structs only then.
@@ -23,10 +25,10 @@ type bindingsOutput struct {
 	Bindings []engine.Binding `json:"bindings"`
 }
 
-// listBindings lists which topics go to which queues.
+// listBindings lists which topics go to which queues, of those that the caller may look at.
 func (a *api) listBindings(ctx context.Context, _ *struct{}) (*output[bindingsOutput], error) {
 	list, err := a.engine.ListBindings(ctx)
-	return reply(bindingsOutput{Bindings: list}, err)
+	return reply(bindingsOutput{Bindings: visible(ctx, list, func(b engine.Binding) string { return b.Queue })}, err)
 }
 
 // bind sends the messages of the topics that a pattern covers to a queue.
@@ -48,9 +50,13 @@ type routeOutput struct {
 	Queues []string `json:"queues"`
 }
 
-// route shows where a topic leads and sends nothing.
+// route shows where a topic leads, as far as the caller may look at or send to it, and sends nothing.
 func (a *api) route(ctx context.Context, in *TopicPath) (*output[routeOutput], error) {
 	queues, err := a.engine.Route(ctx, in.Topic)
+	caller := auth.From(ctx)
+	queues = slices.DeleteFunc(queues, func(queue string) bool {
+		return !caller.May(auth.Read, queue) && !caller.May(auth.Produce, queue)
+	})
 	return reply(routeOutput{Queues: queues}, err)
 }
 
@@ -79,7 +85,8 @@ type publishedOutput struct {
 	Sent []engine.Published `json:"sent" doc:"One for each queue that the topic leads to."`
 }
 
-// publish sends messages to every queue that their topic leads to, all or none.
+// publish sends messages to every queue that their topic leads to, all or none. Where it led is known when it is done:
+// a caller who may not send to one of these queues has it undone.
 func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOutput], error) {
 	one := func(tx *engine.Client, i int, item publishItem) (publishedOutput, error) {
 		m := outgoing{Payload: item.Payload, Key: item.Key, Headers: item.Headers, DelayMS: item.DelayMS}
@@ -90,6 +97,22 @@ func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOut
 		sent, err := tx.Publish(ctx, in.Topic, m.message(ctx), options)
 		return publishedOutput{Sent: sent}, err
 	}
-	list, err := each(ctx, a, "messages", in.Body.Messages, one)
+	if auth.From(ctx).MayEverywhere(auth.Produce) || len(in.Body.Messages) == 0 {
+		list, err := each(ctx, a, "messages", in.Body.Messages, one)
+		return reply(publishOutput{Messages: list}, err)
+	}
+	var list []publishedOutput
+	err := a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
+		list, err = inOrder("messages", in.Body.Messages, func(i int, item publishItem) (publishedOutput, error) {
+			out, err := one(tx, i, item)
+			for _, p := range out.Sent {
+				if refused := a.allow(ctx, auth.Produce, p.Queue); refused != nil {
+					return publishedOutput{}, refused
+				}
+			}
+			return out, err
+		})
+		return err
+	})
 	return reply(publishOutput{Messages: list}, err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/auth"
 )
 
 type transactionInput struct {
@@ -50,6 +51,9 @@ func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[tr
 		return nil, invalid("body", "there is nothing to do",
 			`Send {"acks":[{"queue":...,"claim_id":...}],"sends":[{"queue":...,"messages":[...]}]}.`)
 	}
+	if err := a.allowAll(ctx, b); err != nil {
+		return nil, err
+	}
 	var done transactionOutput
 	err := a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
 		done.Acks, err = inOrder("acks", b.Acks, func(_ int, item queueAckItem) (finished, error) {
@@ -80,4 +84,24 @@ func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[tr
 		return err
 	})
 	return reply(done, err)
+}
+
+// allowAll refuses a transaction of which the caller may not do every part.
+func (a *api) allowAll(ctx context.Context, b transactionBody) error {
+	for i, item := range b.Acks {
+		if err := a.allow(ctx, auth.Consume, item.Queue); err != nil {
+			return &itemError{list: "acks", index: i, err: err}
+		}
+	}
+	for i, item := range b.Nacks {
+		if err := a.allow(ctx, auth.Consume, item.Queue); err != nil {
+			return &itemError{list: "nacks", index: i, err: err}
+		}
+	}
+	for i, item := range b.Sends {
+		if err := a.allow(ctx, auth.Produce, item.Queue); err != nil {
+			return &itemError{list: "sends", index: i, err: err}
+		}
+	}
+	return nil
 }

@@ -48,6 +48,16 @@ export const Code = {
   othersDepend: "WR022",
   /** The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed. */
   alreadyFinished: "WR040",
+  /** The request has no token that lets it in: none at all, or one that is unknown, revoked, expired or not made out for this server. */
+  unauthenticated: "WR041",
+  /** The token does not allow this, or not on this queue, or the server only lets look. */
+  notAllowed: "WR042",
+  /** A token of this name or of this digest is already there; nothing was changed. */
+  tokenExists: "WR043",
+  /** No token has this name in this database. */
+  tokenNotFound: "WR044",
+  /** The caller sends more requests than the server takes from one. */
+  tooManyRequests: "WR045",
 } as const;
 
 /** What errors.csv says about a SQLSTATE. */
@@ -82,4 +92,9 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR021", { name: "upgrade_blocked", status: 503, retryable: true }],
   ["WR022", { name: "others_depend", status: 409, retryable: false }],
   ["WR040", { name: "already_finished", status: 409, retryable: false }],
+  ["WR041", { name: "unauthenticated", status: 401, retryable: false }],
+  ["WR042", { name: "not_allowed", status: 403, retryable: false }],
+  ["WR043", { name: "token_exists", status: 409, retryable: false }],
+  ["WR044", { name: "token_not_found", status: 404, retryable: false }],
+  ["WR045", { name: "too_many_requests", status: 429, retryable: true }],
 ]);

@@ -1,4 +1,9 @@
 -- A role that may administer the queue "mine".
+select weir.list_tokens(); -- fail 42501
+select weir.find_token(sha256('x')); -- fail 42501
+select weir.create_token('mine', sha256('x'), verbs => '{admin}'); -- fail 42501
+select weir.revoke_token('mine'); -- fail 42501
+select * from weir_internal.tokens; -- fail 42501
 select weir.create_group('mine', 'g', ordered => true, start => 'end', max_attempts => 3, backoff_min => '2 s'); -- ok
 select weir.configure_group('mine', 'g', max_attempts => 4, backoff_max => '1 hour'); -- ok
 select weir.configure_queue('mine', message_bytes_max => 4096); -- ok

@@ -1,4 +1,9 @@
 -- A role that may consume from the queue "mine", where it has the claim {claim} of three messages.
+select weir.list_tokens(); -- fail 42501
+select weir.find_token(sha256('x')); -- fail 42501
+select weir.create_token('mine', sha256('x'), verbs => '{admin}'); -- fail 42501
+select weir.revoke_token('mine'); -- fail 42501
+select * from weir_internal.tokens; -- fail 42501
 select weir.receive('mine', 'default', 1, '1 minute'); -- ok
 select weir.receive('mine', 'second', 1); -- ok
 select weir.receive_records('mine', max => 1); -- ok

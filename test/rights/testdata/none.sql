@@ -1,4 +1,9 @@
 -- A role without any right: it can do and see nothing.
+select weir.list_tokens(); -- fail 42501
+select weir.find_token(sha256('x')); -- fail 42501
+select weir.create_token('mine', sha256('x'), verbs => '{admin}'); -- fail 42501
+select weir.revoke_token('mine'); -- fail 42501
+select * from weir_internal.tokens; -- fail 42501
 select weir.version(); -- fail 42501
 select weir.send('mine', '1'); -- fail 42501
 select weir.receive('mine'); -- fail 42501

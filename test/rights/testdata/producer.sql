@@ -1,4 +1,9 @@
 -- A role that may produce to the queue "mine".
+select weir.list_tokens(); -- fail 42501
+select weir.find_token(sha256('x')); -- fail 42501
+select weir.create_token('mine', sha256('x'), verbs => '{admin}'); -- fail 42501
+select weir.revoke_token('mine'); -- fail 42501
+select * from weir_internal.tokens; -- fail 42501
 select weir.send('mine', '1', 'key', '{"a": 1}', '1 second'); -- ok
 select weir.send_batch('mine', array['1', '2']::jsonb[]); -- ok
 select weir.send('mine', '1', dedup_key => 'a'); -- ok

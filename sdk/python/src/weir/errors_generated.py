@@ -74,6 +74,21 @@ OTHERS_DEPEND = "WR022"
 ALREADY_FINISHED = "WR040"
 """The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed."""
 
+UNAUTHENTICATED = "WR041"
+"""The request has no token that lets it in: none at all, or one that is unknown, revoked, expired or not made out for this server."""
+
+NOT_ALLOWED = "WR042"
+"""The token does not allow this, or not on this queue, or the server only lets look."""
+
+TOKEN_EXISTS = "WR043"
+"""A token of this name or of this digest is already there; nothing was changed."""
+
+TOKEN_NOT_FOUND = "WR044"
+"""No token has this name in this database."""
+
+TOO_MANY_REQUESTS = "WR045"
+"""The caller sends more requests than the server takes from one."""
+
 
 class CodeInfo(NamedTuple):
     """What errors.csv says about a SQLSTATE."""
@@ -107,4 +122,9 @@ CODES = {
     UPGRADE_BLOCKED: CodeInfo("upgrade_blocked", 503, True),
     OTHERS_DEPEND: CodeInfo("others_depend", 409, False),
     ALREADY_FINISHED: CodeInfo("already_finished", 409, False),
+    UNAUTHENTICATED: CodeInfo("unauthenticated", 401, False),
+    NOT_ALLOWED: CodeInfo("not_allowed", 403, False),
+    TOKEN_EXISTS: CodeInfo("token_exists", 409, False),
+    TOKEN_NOT_FOUND: CodeInfo("token_not_found", 404, False),
+    TOO_MANY_REQUESTS: CodeInfo("too_many_requests", 429, True),
 }
