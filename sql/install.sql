@@ -14,12 +14,14 @@ begin;
 \ir types/stored_message.sql
 \ir types/group_stats.sql
 \ir types/finding.sql
+\ir types/job_status.sql
 \ir types/log_record.sql
 \ir types/later_row.sql
 \ir types/parked_row.sql
 \ir types/claim_range.sql
 \ir types/claim.sql
 \ir types/place.sql
+\ir types/job_event.sql
 
 -- Tables
 \ir tables/installation.sql
@@ -31,6 +33,8 @@ begin;
 \ir tables/templates.sql
 \ir tables/bindings.sql
 \ir tables/tokens.sql
+\ir tables/cancellations.sql
+\ir tables/carries.sql
 
 -- Names, limits, errors
 \ir internal/clock.sql
@@ -41,6 +45,8 @@ begin;
 \ir internal/check_dedup_keys.sql
 \ir internal/check_priority.sql
 \ir internal/check_receive.sql
+\ir internal/check_jobs.sql
+\ir internal/read_jobs.sql
 \ir internal/birth_of.sql
 \ir internal/fail_restored.sql
 \ir internal/check_many.sql
@@ -61,6 +67,7 @@ begin;
 \ir internal/claim_lock.sql
 \ir internal/lane_of.sql
 \ir internal/digest_of.sql
+\ir internal/job_digest.sql
 \ir internal/count_ids.sql
 \ir internal/to_micros.sql
 \ir internal/due_at.sql
@@ -75,6 +82,9 @@ begin;
 \ir queue/await.sql
 \ir queue/remember.sql
 \ir queue/send_once.sql
+\ir queue/hold.sql
+\ir queue/note.sql
+\ir queue/enqueue.sql
 
 -- Each queue's own functions: cursors and claims
 \ir queue/cursor.sql
@@ -104,8 +114,10 @@ begin;
 \ir queue/held.sql
 \ir queue/ack_many.sql
 \ir queue/extend_many.sql
+\ir queue/finish.sql
 
 -- Each queue's own functions: looking at it and administering it
+\ir queue/standing.sql
 \ir queue/view.sql
 \ir queue/admin.sql
 
@@ -122,12 +134,23 @@ begin;
 \ir internal/waiting_records.sql
 
 -- Settling, retries, dead letters
+\ir internal/end_jobs.sql
 \ir internal/bury.sql
 \ir internal/backoff.sql
 \ir internal/retry.sql
 \ir internal/settle.sql
 \ir internal/extend_claim.sql
 \ir internal/take_dead_letters.sql
+
+-- Jobs
+\ir internal/start_jobs.sql
+\ir internal/still_held.sql
+\ir internal/finish.sql
+\ir internal/progress.sql
+\ir internal/cancelled.sql
+\ir internal/drop_cancelled.sql
+\ir internal/attempt_of.sql
+\ir internal/job.sql
 
 -- Ordered groups
 \ir internal/line_of.sql
@@ -160,7 +183,10 @@ begin;
 \ir internal/advance_idle.sql
 \ir internal/trim_later.sql
 \ir internal/trim_parked.sql
+\ir internal/carry_over.sql
+\ir internal/turn_ring.sql
 \ir internal/rotate_dedup.sql
+\ir internal/rotate_jobs.sql
 
 -- Adopting what came in a dump
 \ir internal/claimed_records.sql
@@ -216,6 +242,8 @@ begin;
 \ir internal/seek.sql
 \ir internal/redrive.sql
 \ir internal/discard.sql
+\ir internal/sent_by.sql
+\ir internal/cancel.sql
 \ir internal/administer.sql
 \ir internal/ask_admin.sql
 
@@ -264,6 +292,17 @@ begin;
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql
 \ir functions/get.sql
+
+-- Public: jobs
+\ir functions/enqueue.sql
+\ir functions/enqueue_batch.sql
+\ir functions/finish.sql
+\ir functions/finish_many.sql
+\ir functions/progress.sql
+\ir functions/snooze.sql
+\ir functions/job.sql
+\ir functions/cancel.sql
+\ir functions/cancelled.sql
 
 -- Public: dead letters
 \ir functions/dead_letters.sql

@@ -60,4 +60,8 @@ var (
 	ErrTokenNotFound = known("WR044", "token_not_found", false)
 	// ErrTooManyRequests is WR045: The caller sends more requests than the server takes from one.
 	ErrTooManyRequests = known("WR045", "too_many_requests", true)
+	// ErrInvalidKind is WR050: A job has no kind, or one that cannot be.
+	ErrInvalidKind = known("WR050", "invalid_kind", false)
+	// ErrJobFinishedMeanwhile is WR051: Another transaction finished one of the jobs at this moment; nothing was changed.
+	ErrJobFinishedMeanwhile = known("WR051", "job_finished_meanwhile", true)
 )

@@ -1,5 +1,5 @@
 -- weir.configure_queue(queue_name, message_bytes_max, segment_bytes, claims_bytes, lanes, aging, ttl, retention,
--- dedup_window, backlog_max)
+-- dedup_window, backlog_max, job_retention)
 -- Changes settings of a queue that is in use. Senders and consumers go on meanwhile. Null leaves a setting as it is.
 --
 -- Parameters:
@@ -14,6 +14,7 @@
 --   retention          how long what all groups have finished is kept at least, so that a group can seek back to it
 --   dedup_window       how long a dedup key counts; a longer one counts for the keys that are sent from now on
 --   backlog_max        how many messages the slowest group may be behind by; 0 = no limit
+--   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years
 -- Returns: nothing.
 -- Raises: WR001, WR006, WR015
 -- Locks: the queue's administration lock and the one that create_queue takes, until the transaction ends.
@@ -27,7 +28,8 @@ create or replace function weir.configure_queue(
     ttl interval default null,
     retention interval default null,
     dedup_window interval default null,
-    backlog_max bigint default null)
+    backlog_max bigint default null,
+    job_retention interval default null)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -36,6 +38,7 @@ begin
     perform weir_internal.ask_admin(queue_name, 'configure_queue', jsonb_build_object(
         'message_bytes_max', message_bytes_max, 'segment_bytes', segment_bytes, 'claims_bytes', claims_bytes,
         'lanes', lanes, 'aging', aging, 'ttl', ttl, 'retention', retention,
-        'dedup_window', dedup_window, 'backlog_max', backlog_max));
+        'dedup_window', dedup_window, 'backlog_max', backlog_max,
+        'job_retention', job_retention));
 end
 $$;

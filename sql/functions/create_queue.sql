@@ -15,6 +15,7 @@
 --                      less
 --   backlog_max        how many messages its slowest group may be behind by before producers are told to wait (WR020);
 --                      null or 0 = no limit
+--   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years
 -- Returns: nothing.
 -- Raises: WR002, WR005, WR006
 -- Locks: an advisory lock that makes one create_queue or drop_queue wait for another, until the transaction ends.
@@ -29,7 +30,8 @@ create or replace function weir.create_queue(
     ttl interval default '0',
     retention interval default '0',
     dedup_window interval default '5 minutes',
-    backlog_max bigint default null)
+    backlog_max bigint default null,
+    job_retention interval default '1 day')
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -49,6 +51,7 @@ begin
     q.retention := retention;
     q.dedup_window := dedup_window;
     q.backlog_max := nullif(backlog_max, 0);
+    q.job_retention := job_retention;
     perform weir_internal.check_queue_settings(q);
     perform pg_advisory_xact_lock(weir_internal.lock_class(0), -1);
     if exists (select from weir_internal.queues where name = queue_name) then
@@ -57,11 +60,11 @@ begin
     end if;
     insert into weir_internal.queues
         (no, name, lanes, priorities, message_bytes_max, segment_bytes, claims_bytes, aging, ttl, retention, birth,
-         dedup_window, backlog_max)
+         dedup_window, backlog_max, job_retention)
     select coalesce((select min(s.no) from (select 1 as no union all select w.no + 1 from weir_internal.queues w) s
                      where not exists (select from weir_internal.queues w where w.no = s.no)), 1),
         q.name, q.lanes, q.priorities, q.message_bytes_max, q.segment_bytes, q.claims_bytes, q.aging, q.ttl,
-        q.retention, '{}', q.dedup_window, q.backlog_max
+        q.retention, '{}', q.dedup_window, q.backlog_max, q.job_retention
     returning * into q;
     perform weir_internal.create_queue_tables(q);
     update weir_internal.queues w set birth = weir_internal.birth_of(w.no) where w.no = q.no returning * into q;

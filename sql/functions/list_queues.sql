@@ -8,7 +8,7 @@ create or replace function weir.list_queues()
 returns table (
     queue_name text, lanes int, message_bytes_max int, segment_bytes bigint, claims_bytes bigint,
     created_at timestamptz, paused boolean, priorities int, aging interval, ttl interval, retention interval,
-    dedup_window interval, backlog_max bigint)
+    dedup_window interval, backlog_max bigint, job_retention interval)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,7 +19,7 @@ begin
         begin
             return query execute
                 'select name, lanes / priorities, message_bytes_max, segment_bytes, claims_bytes, created_at, paused,
-                     priorities, aging, ttl, retention, dedup_window, backlog_max
+                     priorities, aging, ttl, retention, dedup_window, backlog_max, job_retention
                  from ' || weir_internal.queue_function('describe', v_queue) || '()';
         exception
             when sqlstate 'WR001' or undefined_function then

@@ -10,7 +10,7 @@
 -- Returns: how many steps it took; 0 = nothing to do now.
 -- Raises: WR006, WR012
 -- Locks: each queue's administration lock, tried; table locks as in rotate_log, rotate_claims, trim_later and
--- rotate_dedup, tried for 20 ms.
+-- turn_ring, tried for 20 ms.
 create or replace function weir.maintain(every interval default '0')
 returns int
 language plpgsql security definer
@@ -37,7 +37,7 @@ begin
             or q.birth <> weir_internal.birth_of(q.no); -- came in a dump: not ours to touch before adopt
         v_steps := v_steps + weir_internal.rotate_log(q) + weir_internal.rotate_claims(q)
             + weir_internal.advance_idle(q) + weir_internal.trim_later(q) + weir_internal.trim_parked(q)
-            + weir_internal.rotate_dedup(q);
+            + weir_internal.rotate_dedup(q) + weir_internal.rotate_jobs(q);
         perform weir_internal.take_sample(q);
         exit when clock_timestamp() > v_now + interval '100 milliseconds';
     end loop;

@@ -2,6 +2,7 @@
 -- schema weir {owner=UC/owner}
 -- schema weir_internal {owner=UC/owner}
 -- sequence weir_internal.maintained_at of - with -
+-- sequence weir_internal.q1_cancels of - with -
 -- sequence weir_internal.q1_claim_ids of - with -
 -- sequence weir_internal.q1_claims_ring of - with -
 -- sequence weir_internal.q1_dedup_ring of - with -
@@ -10,6 +11,8 @@
 -- sequence weir_internal.q1_log_ring of - with -
 -- sequence weir_internal.q1_waiting of - with -
 -- table weir_internal.bindings of - with -
+-- table weir_internal.cancellations of - with -
+-- table weir_internal.carries of - with -
 -- table weir_internal.dead_letters of - with -
 -- table weir_internal.groups of - with -
 -- table weir_internal.installation of - with -
@@ -29,11 +32,13 @@
 -- table weir_internal.tokens of - with -
 -- type weir.finding of - with -
 -- type weir.group_stats of - with -
+-- type weir.job_status of - with -
 -- type weir.message of - with -
 -- type weir.message_record of - with -
 -- type weir.stored_message of - with -
 -- type weir_internal.claim of - with -
 -- type weir_internal.claim_range of - with -
+-- type weir_internal.job_event of - with -
 -- type weir_internal.later_row of - with -
 -- type weir_internal.log_record of - with -
 -- type weir_internal.parked_row of - with -
@@ -67,6 +72,18 @@
 -- column weir.group_stats.sent no. 13 bigint p 
 -- column weir.group_stats.sent_rate no. 15 double precision p 
 -- column weir.group_stats.waiting no. 3 bigint p 
+-- column weir.job_status.attempt no. 4 integer p 
+-- column weir.job_status.cancelled_at no. 12 timestamp with time zone p 
+-- column weir.job_status.enqueued_at no. 8 timestamp with time zone p 
+-- column weir.job_status.error no. 7 text x 
+-- column weir.job_status.finished_at no. 11 timestamp with time zone p 
+-- column weir.job_status.id no. 1 bigint p 
+-- column weir.job_status.kind no. 2 text x 
+-- column weir.job_status.progress no. 5 jsonb x 
+-- column weir.job_status.progress_at no. 10 timestamp with time zone p 
+-- column weir.job_status.result no. 6 jsonb x 
+-- column weir.job_status.run_at no. 9 timestamp with time zone p 
+-- column weir.job_status.state no. 3 text x 
 -- column weir.message.attempt no. 3 integer p 
 -- column weir.message.claim_id no. 2 bigint p 
 -- column weir.message.enqueued_at no. 7 timestamp with time zone p 
@@ -98,6 +115,15 @@
 -- column weir_internal.bindings.regex no. 6 text x 
 -- column weir_internal.bindings.rest no. 4 text x not null 
 -- column weir_internal.bindings.words no. 5 integer p 
+-- column weir_internal.cancellations.at no. 4 timestamp with time zone p not null 
+-- column weir_internal.cancellations.id no. 2 bigint p not null 
+-- column weir_internal.cancellations.queue_no no. 1 integer p not null 
+-- column weir_internal.cancellations.reason no. 5 text x 
+-- column weir_internal.cancellations.txid no. 3 xid8 p not null 
+-- column weir_internal.carries.queue_no no. 1 integer p not null 
+-- column weir_internal.carries.ring no. 2 text x not null 
+-- column weir_internal.carries.state no. 3 bigint p not null 
+-- column weir_internal.carries.txid no. 4 xid8 p not null 
 -- column weir_internal.claim.attempt no. 18 smallint p 
 -- column weir_internal.claim.claimed_at no. 19 timestamp with time zone p 
 -- column weir_internal.claim.cur no. 5 pg_snapshot x 
@@ -158,6 +184,14 @@
 -- column weir_internal.installation.schema_version no. 3 integer p not null 
 -- column weir_internal.installation.updated_at no. 5 timestamp with time zone p not null default now()
 -- column weir_internal.installation.version no. 2 text x not null 
+-- column weir_internal.job_event.at no. 3 timestamp with time zone p 
+-- column weir_internal.job_event.attempt no. 6 integer p 
+-- column weir_internal.job_event.data no. 7 jsonb x 
+-- column weir_internal.job_event.id no. 1 bigint p 
+-- column weir_internal.job_event.kind no. 5 text x 
+-- column weir_internal.job_event.reason no. 8 text x 
+-- column weir_internal.job_event.txid no. 4 xid8 p 
+-- column weir_internal.job_event.what no. 2 smallint p 
 -- column weir_internal.later_row.attempts no. 5 smallint p 
 -- column weir_internal.later_row.due_at no. 2 timestamp with time zone p 
 -- column weir_internal.later_row.enqueued_at no. 9 timestamp with time zone p 
@@ -272,9 +306,11 @@
 -- column weir_internal.q1_dedup_0.at no. 3 timestamp with time zone p not null 
 -- column weir_internal.q1_dedup_0.id no. 2 bigint p not null 
 -- column weir_internal.q1_dedup_0.key no. 1 uuid p not null 
+-- column weir_internal.q1_dedup_0.txid no. 4 xid8 p 
 -- column weir_internal.q1_dedup_1.at no. 3 timestamp with time zone p not null 
 -- column weir_internal.q1_dedup_1.id no. 2 bigint p not null 
 -- column weir_internal.q1_dedup_1.key no. 1 uuid p not null 
+-- column weir_internal.q1_dedup_1.txid no. 4 xid8 p 
 -- column weir_internal.q1_later.attempts no. 5 smallint p 
 -- column weir_internal.q1_later.due_at no. 2 timestamp with time zone p not null 
 -- column weir_internal.q1_later.enqueued_at no. 9 timestamp with time zone p 
@@ -340,6 +376,7 @@
 -- column weir_internal.queues.created_at no. 8 timestamp with time zone p not null default now()
 -- column weir_internal.queues.dedup_window no. 15 interval p default '00:05:00'::interval
 -- column weir_internal.queues.group_ids no. 7 integer p not null default 0
+-- column weir_internal.queues.job_retention no. 17 interval p not null default '1 day'::interval
 -- column weir_internal.queues.lanes no. 3 integer p not null 
 -- column weir_internal.queues.message_bytes_max no. 4 integer p not null default 1048576
 -- column weir_internal.queues.name no. 2 text x not null 
@@ -375,6 +412,7 @@
 -- CREATE INDEX q1_claims_0_order ON weir_internal.q1_claims_0 USING btree (slot, what, id)
 -- CREATE INDEX q1_claims_1_order ON weir_internal.q1_claims_1 USING btree (slot, what, id)
 -- CREATE INDEX q1_later_due ON weir_internal.q1_later USING btree (due_at, id)
+-- CREATE INDEX q1_later_id ON weir_internal.q1_later USING btree (id)
 -- CREATE INDEX q1_later_txid ON weir_internal.q1_later USING btree (txid, due_at, id)
 -- CREATE INDEX q1_log_0_order ON weir_internal.q1_log_0 USING btree (lane, txid, id)
 -- CREATE INDEX q1_log_1_order ON weir_internal.q1_log_1 USING btree (lane, txid, id)
@@ -382,6 +420,8 @@
 -- CREATE INDEX q1_parked_id ON weir_internal.q1_parked USING btree (group_id, id)
 -- CREATE INDEX q1_parked_line ON weir_internal.q1_parked USING btree (group_id, line, no)
 -- CREATE UNIQUE INDEX bindings_pkey ON weir_internal.bindings USING btree (prefix, pattern, queue_no)
+-- CREATE UNIQUE INDEX cancellations_pkey ON weir_internal.cancellations USING btree (queue_no, id)
+-- CREATE UNIQUE INDEX carries_pkey ON weir_internal.carries USING btree (queue_no, ring)
 -- CREATE UNIQUE INDEX dead_letters_pkey ON weir_internal.dead_letters USING btree (queue_no, group_no, id)
 -- CREATE UNIQUE INDEX groups_pkey ON weir_internal.groups USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX groups_queue_no_name_key ON weir_internal.groups USING btree (queue_no, name)
@@ -397,6 +437,10 @@
 -- CREATE UNIQUE INDEX tokens_pkey ON weir_internal.tokens USING btree (name)
 -- constraint on weir_internal.bindings FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.bindings PRIMARY KEY (prefix, pattern, queue_no)
+-- constraint on weir_internal.cancellations FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
+-- constraint on weir_internal.cancellations PRIMARY KEY (queue_no, id)
+-- constraint on weir_internal.carries FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
+-- constraint on weir_internal.carries PRIMARY KEY (queue_no, ring)
 -- constraint on weir_internal.dead_letters FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.dead_letters PRIMARY KEY (queue_no, group_no, id)
 -- constraint on weir_internal.groups FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
@@ -420,26 +464,33 @@
 -- function weir.ack_many(queue_name text, claim_ids bigint[], ids int8multirange[] DEFAULT NULL::int8multirange[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
 -- function weir.adopt(queue_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.cancel(queue_name text, id bigint, reason text DEFAULT NULL::text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.cancelled(queue_name text, claim_ids bigint[]) returns TABLE(claim_id bigint, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT '1 day'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_token(token_name text, digest bytea, queues text[] DEFAULT '{*}'::text[], verbs text[] DEFAULT '{produce,consume,read}'::text[], lifetime interval DEFAULT NULL::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.enqueue(queue_name text, kind text, args jsonb DEFAULT '{}'::jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, unique_key text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns bigint v - {owner=X/owner}
+-- function weir.enqueue_batch(queue_name text, jobs jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns TABLE(id bigint, repeated boolean) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.extend(queue_name text, claim_id bigint, lease interval) returns timestamp with time zone v - {owner=X/owner}
 -- function weir.extend_many(queue_name text, claim_ids bigint[], leases interval[], requests integer[] DEFAULT NULL::integer[]) returns timestamp with time zone[] v - {owner=X/owner}
 -- function weir.find_token(digest bytea) returns TABLE(token_name text, queues text[], verbs text[], expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.finish(queue_name text, claim_id bigint, id bigint, result jsonb DEFAULT NULL::jsonb) returns integer v - {owner=X/owner}
+-- function weir.finish_many(queue_name text, claim_ids bigint[], ids bigint[], results jsonb[] DEFAULT NULL::jsonb[]) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.job(queue_name text, id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint, job_retention interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain(every interval DEFAULT '00:00:00'::interval) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
@@ -447,6 +498,7 @@
 -- function weir.pause(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pop(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1) returns SETOF weir.message v - {owner=X/owner}
+-- function weir.progress(queue_name text, claim_id bigint, id bigint, progress jsonb DEFAULT NULL::jsonb, lease interval DEFAULT NULL::interval) returns boolean v - {owner=X/owner}
 -- function weir.publish(topic text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval) returns TABLE(queue_name text, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.purge(queue_name text, group_name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.receive(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1, lease interval DEFAULT '00:00:30'::interval) returns SETOF weir.message v - {owner=X/owner}
@@ -466,6 +518,7 @@
 -- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
 -- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
 -- function weir.send_once(queue_name text, payloads jsonb[], dedup_keys text[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
+-- function weir.snooze(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT '00:01:00'::interval) returns integer v - {owner=X/owner}
 -- function weir.stats(queue_name text DEFAULT NULL::text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unbind(pattern text, queue_name text) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.version() returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -485,15 +538,21 @@
 -- function weir_internal.advance_idle(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.apply_ttl(g weir_internal.groups) returns weir_internal.groups v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ask_admin(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.attempt_of(q weir_internal.queues, p_claim bigint, p_id bigint) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backlog(q weir_internal.queues) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backoff(g weir_internal.groups, p_attempts integer) returns interval v - {owner=X/owner}
 -- function weir_internal.birth_of(p_queue integer) returns oid[] s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.bury(p_queue integer, p_group smallint, p_messages weir_internal.later_row[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.bury(q weir_internal.queues, p_group smallint, p_messages weir_internal.later_row[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.cancel(queue_name text, p_id bigint, p_reason text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.cancelled(p_queue integer, p_claims bigint[]) returns TABLE(claim_id bigint, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.cancelled:orders(p_claims bigint[]) returns TABLE(claim_id bigint, id bigint) v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.carry_over(p_queue integer, p_ring text, p_left text, p_open text) returns integer v {"search_path=pg_catalog, pg_temp",lock_timeout=20ms} {owner=X/owner}
 -- function weir_internal.change_right(p_queue text, p_role text, p_right text, p_grant boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_dedup_keys(p_queue text, p_window text, p_count integer, p_dedup_keys text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_group_settings(g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_isolation(p_verb text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.check_jobs(p_queue text, p_window text, p_kinds text[], p_headers jsonb[], p_delay interval, p_unique_keys text[], p_unique_for interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_many(p_verb text, p_claims bigint[], p_count integer, p_requests integer[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_message(p_queue text, p_bytes_max integer, p_payload jsonb, p_key text, p_headers jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_name(p_what text, p_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -522,14 +581,17 @@
 -- function weir_internal.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.divert(p_queue integer, g weir_internal.groups, p_lane integer, p_lines text[], o weir.message_record) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drained_segments(q weir_internal.queues) returns SETOF bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.drop_cancelled(p_queue integer, p_records weir.message_record[]) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_obsolete_functions() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_queue_objects(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.due_at(p_queue integer, p_clock regclass, p_delay interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.end_jobs(q weir_internal.queues, p_jobs weir_internal.later_row[], p_what integer, p_results jsonb[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_parked(q weir_internal.queues, g weir_internal.groups, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_place(q weir_internal.queues) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.enqueue:orders(p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, p_marks jsonb[], OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.examine:orders() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_database() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_queue(queue_name text) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -544,6 +606,8 @@
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_place(q weir_internal.queues, p_position text) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.finish(p_queue integer, p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.finish:orders(p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.functions_of(p_role name) returns SETOF regprocedure s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.generate_queue_functions(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",check_function_bodies=off} {owner=X/owner}
 -- function weir_internal.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
@@ -553,6 +617,9 @@
 -- function weir_internal.has_passed(c weir_internal.claim, p_seg bigint, p_sealed_by xid8) returns boolean i - {owner=X/owner}
 -- function weir_internal.held_rights() returns TABLE(queue_name text, role_name name, right_name text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.holder_of(p_table text, p_mode text, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.job(queue_name text, p_id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.job:orders(p_id bigint) returns SETOF weir.job_status v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.job_digest(p_kind text, p_args jsonb, p_key text) returns uuid s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer i - {owner=X/owner}
 -- function weir_internal.lane_waiting(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer, OUT n bigint, OUT oldest timestamp with time zone, OUT records integer, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.lease_again(p_queue integer, c weir_internal.claim, p_ids int8multirange, p_attempt integer, p_deadline timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -574,6 +641,8 @@
 -- function weir_internal.park_record(p_queue integer, g weir_internal.groups, r weir_internal.log_record) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp",jit=off,enable_sort=off,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.peek:orders(p_group text, p_max integer) returns SETOF weir.message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.progress(p_queue integer, p_claim bigint, p_id bigint, p_progress jsonb, p_lease interval) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.progress:orders(p_claim bigint, p_id bigint, p_progress jsonb, p_lease interval) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.purge(queue_name text, group_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.purge_group(q weir_internal.queues, g weir_internal.groups) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_append(r weir_internal.log_record) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -586,22 +655,27 @@
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_delay(p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_events(p_ids bigint[]) returns SETOF weir_internal.job_event v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_fresh(p_slot smallint, p_now timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_has_new(c weir_internal.claim, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_held(p_claims bigint[], OUT held int8multirange[], OUT n integer[], OUT deadline timestamp with time zone[], OUT touched boolean[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_hold(p_keys uuid[], p_ids bigint[], p_until timestamp with time zone) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off,plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.q1_is_due(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_late(g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.later_row v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_low(p_slot smallint, p_low bigint, p_next bigint) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_note(p_events weir_internal.job_event[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_occupied(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_probe(g weir_internal.groups, p_first integer, p_now timestamp with time zone) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_put(c weir_internal.claim) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_reach(p_now timestamp with time zone) returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_remember(p_keys uuid[], p_ids bigint[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.q1_skip_due(g weir_internal.groups) returns boolean v {"search_path=pg_catalog, pg_temp",enable_seqscan=off} {owner=X/owner}
+-- function weir_internal.q1_standing(p_ids bigint[], p_txids xid8[]) returns TABLE(id bigint, state text, claim bigint) v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_internal.q1_unfinished(p_slot smallint, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.queue_function(p_verb text, p_queue text) returns text s - {owner=X/owner}
 -- function weir_internal.rates(g weir_internal.groups, p_sent bigint, p_delivered bigint, OUT sent_rate double precision, OUT delivered_rate double precision) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.read_jobs(p_queue text, p_jobs jsonb[], OUT kinds text[], OUT args jsonb[], OUT keys text[], OUT headers jsonb[], OUT due timestamp with time zone[], OUT unique_keys text[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.receive:orders(p_group text, p_max integer, p_lease interval) returns weir.message_record[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_internal.receive_many:orders(p_group text, p_maxes integer[], p_leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.redeliver(p_queue integer, g weir_internal.groups, c weir_internal.claim, p_max integer, p_lease interval, p_now timestamp with time zone) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -617,6 +691,7 @@
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_claims(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_dedup(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.rotate_jobs(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_log(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotation_blocker(q weir_internal.queues, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.sample_rows(p_table text, p_condition text, g weir_internal.groups, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -624,18 +699,22 @@
 -- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_once:orders(p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan} {owner=X/owner}
+-- function weir_internal.sent_by(q weir_internal.queues, p_id bigint) returns xid8 v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slot_claimed(q weir_internal.queues, c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.snooze:orders(p_claim bigint, p_ids bigint[], p_delay interval) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_backlog(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_dedup(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
+-- function weir_internal.start_jobs(p_queue integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_rings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats:orders() returns SETOF weir.group_stats v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.still_held(p_queue integer, p_ids bigint[], p_txids xid8[]) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[], p_since timestamp with time zone) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_sample(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_unfinished(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -644,5 +723,6 @@
 -- function weir_internal.trim_parked(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.trim_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ttl_start(g weir_internal.groups) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.turn_ring(p_queue integer, p_ring text, p_window interval) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.visible_queues() returns SETOF text s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.waiting_records(p_queue integer, g weir_internal.groups, p_lane integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads jsonb[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], after bigint, txid xid8) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

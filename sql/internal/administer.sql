@@ -20,7 +20,8 @@ begin
     select * into a
     from jsonb_to_record(p_args) as t (
         group_name text, ordered boolean, start text, max_attempts int, backoff_min interval, backoff_max interval,
-        patience interval, ids bigint[], new_name text, "position" text);
+        patience interval, ids bigint[], new_name text, "position" text,
+        id bigint, reason text);
     case p_verb
     when 'create_group' then
         perform weir_internal.create_group(
@@ -44,6 +45,8 @@ begin
         return weir_internal.purge(p_queue, a.group_name);
     when 'seek' then
         perform weir_internal.seek(p_queue, a.group_name, a.position);
+    when 'cancel' then
+        return weir_internal.cancel(p_queue, a.id, a.reason);
     when 'redrive' then
         return weir_internal.redrive(p_queue, a.group_name, a.ids);
     when 'discard' then

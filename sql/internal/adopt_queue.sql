@@ -52,6 +52,10 @@ begin
     perform setval(format('weir_internal.q%s_ids', q.no), v_last_id);
     perform weir_internal.start_rings(q);
     perform weir_internal.start_dedup(q) where to_regclass(format('weir_internal.q%s_dedup_ring', q.no)) is not null;
+    perform setval(format('weir_internal.q%s_jobs_ring', q.no), weir_internal.to_micros(weir_internal.clock()) * 6 + 1)
+    where to_regclass(format('weir_internal.q%s_jobs_ring', q.no)) is not null; -- read both of its tables
+    perform setval(format('weir_internal.q%s_cancels', q.no), 1)
+    where exists (select from weir_internal.cancellations n where n.queue_no = q.no);
     perform weir_internal.start_backlog(q)
     where to_regclass(format('weir_internal.q%s_backlog_end', q.no)) is not null;
     for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.no loop

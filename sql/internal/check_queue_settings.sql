@@ -30,7 +30,9 @@ begin
         ('retention', q.retention::text, '0 to 10 years', q.retention between interval '0' and interval '10 years'),
         ('dedup_window', q.dedup_window::text, '1 millisecond to 10 years',
             coalesce(q.dedup_window between interval '1 millisecond' and interval '10 years', true)),
-        ('backlog_max', q.backlog_max::text, '1 or more, or 0 (no limit)', coalesce(q.backlog_max >= 1, true))
+        ('backlog_max', q.backlog_max::text, '1 or more, or 0 (no limit)', coalesce(q.backlog_max >= 1, true)),
+        ('job_retention', q.job_retention::text, '1 second to 10 years',
+            q.job_retention between interval '1 second' and interval '10 years')
     ) as t (setting, value, rule, fits)
     where t.fits is not true limit 1;
     if found then

@@ -25,7 +25,8 @@ begin
     select * into s
     from jsonb_to_record(p_settings) as t (
         lanes int, message_bytes_max int, segment_bytes bigint, claims_bytes bigint, aging interval, ttl interval,
-        retention interval, dedup_window interval, backlog_max bigint);
+        retention interval, dedup_window interval, backlog_max bigint,
+        job_retention interval);
     if s.lanes <> o.lanes / o.priorities then
         raise exception 'queue "%" has % lanes, and not %, for as long as it lives',
             o.name, o.lanes / o.priorities, s.lanes
@@ -41,11 +42,12 @@ begin
     q.retention := coalesce(s.retention, o.retention);
     q.dedup_window := coalesce(s.dedup_window, o.dedup_window);
     q.backlog_max := nullif(coalesce(s.backlog_max, o.backlog_max), 0);
+    q.job_retention := coalesce(s.job_retention, o.job_retention);
     perform weir_internal.check_queue_settings(q);
     update weir_internal.queues w
     set message_bytes_max = q.message_bytes_max, segment_bytes = q.segment_bytes, claims_bytes = q.claims_bytes,
         aging = q.aging, ttl = q.ttl, retention = q.retention, dedup_window = q.dedup_window,
-        backlog_max = q.backlog_max
+        backlog_max = q.backlog_max, job_retention = q.job_retention
     where w.no = q.no;
     update weir_internal.groups set ttl = q.ttl where queue_no = q.no and ttl <> q.ttl;
     if o.dedup_window is null and q.dedup_window is not null then

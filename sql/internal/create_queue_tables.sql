@@ -50,6 +50,7 @@ begin
              payload with options not null)', q.no);
     execute format('create index q%1$s_later_due on weir_internal.q%1$s_later (due_at, id)', q.no);
     execute format('create index q%1$s_later_txid on weir_internal.q%1$s_later (txid, due_at, id)', q.no);
+    execute format('create index q%1$s_later_id on weir_internal.q%1$s_later (id)', q.no);
     execute format(
         'create table weir_internal.q%1$s_parked of weir_internal.parked_row (
              group_id with options not null, line with options not null, no with options not null,
@@ -58,7 +59,7 @@ begin
     execute format('create index q%1$s_parked_id on weir_internal.q%1$s_parked (group_id, id)', q.no);
     execute format('create sequence weir_internal.q%s_ids', q.no);
     execute format('create sequence weir_internal.q%s_claim_ids', q.no);
-    foreach v_table in array array['log_ring', 'claims_ring', 'later_clock', 'waiting'] loop
+    foreach v_table in array array['log_ring', 'claims_ring', 'later_clock', 'waiting', 'cancels'] loop
         execute format('create sequence weir_internal.q%s_%s minvalue 0', q.no, v_table);
     end loop;
     perform weir_internal.start_rings(q);

@@ -21,11 +21,13 @@ begin
          drop table weir_internal.q%1$s_claims_0, weir_internal.q%1$s_claims_1;
          drop sequence weir_internal.q%1$s_log_ring;
          drop table weir_internal.q%1$s_log_0, weir_internal.q%1$s_log_1, weir_internal.q%1$s_log_2;
-         drop sequence weir_internal.q%1$s_waiting;
+         drop sequence weir_internal.q%1$s_waiting, weir_internal.q%1$s_cancels;
          drop table weir_internal.q%1$s_later, weir_internal.q%1$s_parked;
-         drop table if exists weir_internal.q%1$s_dedup_0, weir_internal.q%1$s_dedup_1;
-         drop sequence if exists weir_internal.q%1$s_dedup_ring, weir_internal.q%1$s_backlog_end,
-             weir_internal.q%1$s_backlog_depth, weir_internal.q%1$s_backlog_full', q.no);
+         drop table if exists weir_internal.q%1$s_dedup_0, weir_internal.q%1$s_dedup_1, weir_internal.q%1$s_jobs_0,
+             weir_internal.q%1$s_jobs_1;
+         drop sequence if exists weir_internal.q%1$s_dedup_ring, weir_internal.q%1$s_jobs_ring,
+             weir_internal.q%1$s_backlog_end, weir_internal.q%1$s_backlog_depth,
+             weir_internal.q%1$s_backlog_full', q.no);
     for v_function in
         select oid from pg_proc
         where pronamespace = 'weir_internal'::regnamespace

@@ -47,7 +47,7 @@ begin
     if coalesce(cardinality(v_dead), 0) + coalesce(cardinality(v_live), 0) <> weir_internal.count_ids(u.ids) then
         perform weir_internal.fail_missing(q.name, u.id, u.ids);
     end if;
-    perform weir_internal.bury(q.no, g.no, v_dead, 'the lease expired');
+    perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
     perform weir_internal.park(q, g, (u.slot % (q.lanes + 1))::int, v_live, weir_internal.clock(),
         case when p_held then u.id end, false);
     if p_held then

@@ -61,7 +61,7 @@ begin
                          ::weir_internal.later_row)
         into v_dead
         from weir_internal.claim_messages(q, e, e.ids) m where m.attempts + e.attempt >= g.max_attempts;
-        perform weir_internal.bury(p_queue, g.no, v_dead, 'the lease expired');
+        perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
         v_ids := coalesce((select range_agg(int8range(m.id, m.id + 1)) from unnest(v_dead) m), '{}');
         e.ids := e.ids - v_ids;
         if g.ordered then

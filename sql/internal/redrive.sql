@@ -21,6 +21,7 @@ declare
         weir_internal.take_dead_letters(q, g, ids, weir_internal.ttl_start(g)); -- older ones would not be delivered
 begin
     perform weir_internal.retry(q, g, v_messages, interval '0');
+    perform weir_internal.end_jobs(q, v_messages, 4, null, null); -- they are tried again
     return coalesce(cardinality(v_messages), 0);
 end
 $$;

@@ -83,7 +83,8 @@ begin
         if coalesce(cardinality(v_dead), 0) + coalesce(cardinality(v_again), 0) <> weir_internal.count_ids(v_ids) then
             perform weir_internal.fail_missing(q.name, p_claim, v_ids);
         end if;
-        perform weir_internal.bury(p_queue, g.no, v_dead, p_reason);
+        perform weir_internal.bury(q, g.no, v_dead, p_reason);
+        perform weir_internal.end_jobs(q, v_again, 4, null, p_reason) where p_verb = 'nack';
         if not g.ordered then
             perform weir_internal.retry(q, g, v_again, p_delay);
         elsif v_again is not null then

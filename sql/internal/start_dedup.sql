@@ -17,9 +17,10 @@ begin
     for k in 0 .. 1 loop
         execute format(
             'create table if not exists weir_internal.q%s_dedup_%s (
-                 key uuid primary key,   -- digest_of the key
+                 key uuid primary key,   -- digest_of the key, or job_digest
                  id bigint not null,     -- the message that was first
-                 at timestamptz not null -- when it was sent
+                 at timestamptz not null, -- when it was sent; of a unique job: until when the key counts
+                 txid xid8               -- of a unique job: the transaction that sent it; of a dedup key null
              ) with (autovacuum_enabled = false)', q.no, k);
     end loop;
     execute format('create sequence if not exists weir_internal.q%s_dedup_ring minvalue 0', q.no);

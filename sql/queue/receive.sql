@@ -2,7 +2,7 @@
 -- Template of weir_internal."receive:<queue>": what is due for the group first, then one
 -- lane at random, and only when that does not fill the request the lanes that the probe finds. A lane another
 -- transaction is claiming in is passed over. One call in 32 probes at once, so that an expired lease never waits
--- behind a backlog. EXECUTE on it is part of the right to consume.
+-- behind a backlog. What was cancelled is taken out in the end. EXECUTE on it is part of the right to consume.
 --
 -- Parameters:
 --   p_group  name of the group
@@ -116,6 +116,12 @@ begin
         for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop -- what expired just now
             v_out := v_out || o;
         end loop;
+    end if;
+    if pg_sequence_last_value('weir_internal.{q}_cancels') > 0 and cardinality(v_out) > 0 then
+        v_out := weir_internal.drop_cancelled({no}, v_out);
+        if cardinality(v_out) = 0 then -- all were cancelled: there may be others
+            return weir_internal."receive:{name}"(p_group, p_max, p_lease);
+        end if;
     end if;
     return v_out;
 end

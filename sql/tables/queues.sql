@@ -18,5 +18,6 @@ create table if not exists weir_internal.queues (
     birth             oid[] not null,                   -- weir_internal.birth_of(no) as it was where the queue was made
     dedup_window      interval default '5 minutes',     -- how long a dedup key counts; null: the queue has none
     backlog_max       bigint,                           -- messages its slowest group may be behind by; null: no limit
+    job_retention     interval not null default '1 day', -- how long what happened to tracked jobs is kept at least
     constraint queue_no_range check (no between 1 and 65535)
 );

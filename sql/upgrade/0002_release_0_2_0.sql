@@ -9,7 +9,7 @@ begin
     perform weir_internal.lock_tables(
         array['weir_internal.queues', 'weir_internal.groups', 'weir_internal.segments']::regclass[]
         || array(select format('weir_internal.q%s_%s', q.no, t)::regclass
-                 from weir_internal.queues q cross join unnest(array['claims_0', 'claims_1', 'claims_2']) t));
+                 from weir_internal.queues q cross join unnest(array['claims_0', 'claims_1', 'claims_2', 'later']) t));
 
     -- tables
     alter table weir_internal.queues
@@ -23,7 +23,8 @@ begin
     alter table weir_internal.queues alter column birth set not null;
     alter table weir_internal.queues
         add column dedup_window interval default '5 minutes',
-        add column backlog_max bigint;
+        add column backlog_max bigint,
+        add column job_retention interval not null default '1 day';
     alter table weir_internal.groups add column ttl interval not null default '0';
     alter table weir_internal.segments add column sealed_at timestamptz;
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;
@@ -37,12 +38,14 @@ begin
         for k in 0 .. 1 loop
             execute format(
                 'create table weir_internal.q%s_dedup_%s (
-                     key uuid primary key, id bigint not null, at timestamptz not null
+                     key uuid primary key, id bigint not null, at timestamptz not null, txid xid8
                  ) with (autovacuum_enabled = false)', v_queue, k);
         end loop;
         execute format('create sequence weir_internal.q%s_dedup_ring minvalue 0', v_queue);
         perform setval(format('weir_internal.q%s_dedup_ring', v_queue),
             (extract(epoch from clock_timestamp()) * 1000000)::bigint * 6 + 1);
+        execute format('create index q%1$s_later_id on weir_internal.q%1$s_later (id)', v_queue);
+        execute format('create sequence weir_internal.q%s_cancels minvalue 0', v_queue);
     end loop;
 
     -- public types

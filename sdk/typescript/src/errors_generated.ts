@@ -58,6 +58,10 @@ export const Code = {
   tokenNotFound: "WR044",
   /** The caller sends more requests than the server takes from one. */
   tooManyRequests: "WR045",
+  /** A job has no kind, or one that cannot be. */
+  invalidKind: "WR050",
+  /** Another transaction finished one of the jobs at this moment; nothing was changed. */
+  jobFinishedMeanwhile: "WR051",
 } as const;
 
 /** What errors.csv says about a SQLSTATE. */
@@ -97,4 +101,6 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR043", { name: "token_exists", status: 409, retryable: false }],
   ["WR044", { name: "token_not_found", status: 404, retryable: false }],
   ["WR045", { name: "too_many_requests", status: 429, retryable: true }],
+  ["WR050", { name: "invalid_kind", status: 400, retryable: false }],
+  ["WR051", { name: "job_finished_meanwhile", status: 409, retryable: true }],
 ]);

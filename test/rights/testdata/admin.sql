@@ -19,6 +19,14 @@ select weir.dead_letters('mine'); -- ok
 select weir.redrive('mine', 'default'); -- ok
 select weir.discard('mine', 'default'); -- ok
 select weir.discard('mine', 'default', array[999]::bigint[]); -- fail WR017
+select weir.job('mine', {first}); -- ok
+select weir.cancel('mine', {first} + 15); -- ok
+select weir.configure_queue('mine', job_retention => '1 hour'); -- ok
+select weir.enqueue('mine', 'k'); -- fail 42501
+select weir.finish('mine', {claim}, {first}); -- fail 42501
+select weir.cancel('other', {first}); -- fail 42501
+select weir_internal.cancel('mine', {first}, null); -- fail 42501
+delete from weir_internal.cancellations; -- fail 42501
 select weir.create_group('mine', 'g'); -- fail WR004
 select weir.drop_group('mine', 'g'); -- ok
 select weir.maintain(); -- ok

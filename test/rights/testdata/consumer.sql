@@ -18,6 +18,26 @@ select weir.dead_letters('mine'); -- ok
 select weir.mark_waiting('mine'); -- ok
 select weir.maintain(); -- ok
 select weir.extend('mine', {claim}, '1 hour'); -- ok
+select weir.progress('mine', {claim}, {first}, '1'); -- ok
+select weir.cancelled('mine', array[{claim}]); -- ok
+select weir.job('mine', {first}); -- ok
+select weir.snooze('mine', {claim}, array[]::bigint[]); -- ok
+select weir.finish('mine', {claim}, {first} + 2, '1'); -- ok
+select weir.finish_many('mine', array[{claim}], array[{first} + 2]); -- ok
+select weir.enqueue('mine', 'k'); -- fail 42501
+select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[]); -- fail 42501
+select weir.cancel('mine', {first}); -- fail 42501
+select weir.progress('other', {other_claim}, {first}); -- fail 42501
+select weir.cancelled('other', array[{other_claim}]); -- fail 42501
+select weir.job('other', {first}); -- fail 42501
+select weir.snooze('other', {other_claim}); -- fail 42501
+select weir.finish('other', {other_claim}, {first}); -- fail 42501
+select weir.finish_many('other', array[{other_claim}], array[{first}]); -- fail 42501
+select weir_internal."enqueue:mine"(null, null, null, null, null, null, null, null, false, null, false, null); -- fail 42501
+select weir_internal.q1_note(null); -- fail 42501
+select weir_internal.q1_events(null); -- fail 42501
+select weir_internal.q1_standing(null, null); -- fail 42501
+select * from weir_internal.cancellations; -- fail 42501
 select weir.nack('mine', {claim}, array[{first}]::bigint[]); -- ok
 select weir.reject('mine', {claim}, array[{first} + 1]::bigint[]); -- ok
 select weir.ack('mine', {claim}); -- ok

@@ -6,6 +6,16 @@ select weir.revoke_token('mine'); -- fail 42501
 select * from weir_internal.tokens; -- fail 42501
 select weir.version(); -- fail 42501
 select weir.send('mine', '1'); -- fail 42501
+select weir.enqueue('mine', 'k'); -- fail 42501
+select weir.enqueue('mine', 'k', tracked => true); -- fail 42501
+select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[]); -- fail 42501
+select weir.job('mine', {first}); -- fail 42501
+select weir.finish('mine', {claim}, {first}); -- fail 42501
+select weir.progress('mine', {claim}, {first}); -- fail 42501
+select weir.snooze('mine', {claim}); -- fail 42501
+select weir.cancel('mine', {first}); -- fail 42501
+select weir.cancelled('mine', array[{claim}]); -- fail 42501
+select weir_internal.read_jobs('mine', null); -- fail 42501
 select weir.receive('mine'); -- fail 42501
 select weir.peek('mine'); -- fail 42501
 select weir.stats(); -- fail 42501

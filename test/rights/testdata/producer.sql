@@ -8,6 +8,24 @@ select weir.send('mine', '1', 'key', '{"a": 1}', '1 second'); -- ok
 select weir.send_batch('mine', array['1', '2']::jsonb[]); -- ok
 select weir.send('mine', '1', dedup_key => 'a'); -- ok
 select weir.send_once('mine', array['1', '2']::jsonb[], array['a', 'b']); -- ok
+select weir.enqueue('mine', 'k', '{"a": 1}', 'key'); -- ok
+select weir.enqueue('mine', 'k', is_unique => true, tracked => true); -- ok
+select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[], unique_for => '1 hour', tracked => true); -- ok
+select weir.job('mine', {first}); -- ok
+select weir.enqueue('other', 'k'); -- fail 42501
+select weir.enqueue('other', 'k', tracked => true); -- fail 42501
+select weir.enqueue_batch('other', array['{"kind": "k"}']::jsonb[]); -- fail 42501
+select weir.job('other', {first}); -- fail 42501
+select weir.finish('mine', {claim}, {first}); -- fail 42501
+select weir.progress('mine', {claim}, {first}); -- fail 42501
+select weir.snooze('mine', {claim}); -- fail 42501
+select weir.cancel('mine', {first}); -- fail 42501
+select weir.cancelled('mine', array[{claim}]); -- fail 42501
+select weir_internal."job:other"({first}); -- fail 42501
+select weir_internal.q1_hold(array[gen_random_uuid()], array[1], now()); -- fail 42501
+select weir_internal.q1_note(null); -- fail 42501
+select weir_internal.start_jobs(1); -- fail 42501
+select * from weir_internal.q1_jobs_0; -- fail 42501
 select weir.send_once('other', array['1']::jsonb[], array['a']); -- fail 42501
 select weir_internal."send_once:other"(array['1']::jsonb[], array['a'], null, null, null, null); -- fail 42501
 select weir_internal.q1_remember(array[gen_random_uuid()], array[1]); -- fail 42501

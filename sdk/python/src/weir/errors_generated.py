@@ -89,6 +89,12 @@ TOKEN_NOT_FOUND = "WR044"
 TOO_MANY_REQUESTS = "WR045"
 """The caller sends more requests than the server takes from one."""
 
+INVALID_KIND = "WR050"
+"""A job has no kind, or one that cannot be."""
+
+JOB_FINISHED_MEANWHILE = "WR051"
+"""Another transaction finished one of the jobs at this moment; nothing was changed."""
+
 
 class CodeInfo(NamedTuple):
     """What errors.csv says about a SQLSTATE."""
@@ -127,4 +133,6 @@ CODES = {
     TOKEN_EXISTS: CodeInfo("token_exists", 409, False),
     TOKEN_NOT_FOUND: CodeInfo("token_not_found", 404, False),
     TOO_MANY_REQUESTS: CodeInfo("too_many_requests", 429, True),
+    INVALID_KIND: CodeInfo("invalid_kind", 400, False),
+    JOB_FINISHED_MEANWHILE: CodeInfo("job_finished_meanwhile", 409, True),
 }
