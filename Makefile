@@ -29,8 +29,8 @@ ENGINE_PACKAGES = $(shell go list ./internal/engine/... ./internal/migrate/... $
 	grep -v -e /test/e2e -e /test/docs -e /test/pooler -e /test/around)
 TEST_DIRS = $(patsubst %,./%/...,$(wildcard test))
 RESULTS := build/tests
-# Suites that run behind PgBouncer, too.
-POOLED := claims concurrency get ordered pause rights rotation topics walk
+# Suites of behaviour, which also run behind PgBouncer and in an upgraded database.
+BEHAVIOUR := claims concurrency get ordered pause rights rotation topics walk
 
 .PHONY: help
 help: ## print this help
@@ -69,7 +69,7 @@ fmt: ## format the Go files
 
 ##@ Check
 
-STAGES := check unit engine pooler around deploy e2e sdk
+STAGES := check unit engine upgraded pooler around deploy e2e sdk
 
 .PHONY: test
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
@@ -120,10 +120,15 @@ $(PG_VERSIONS:%=engine-%): engine-%:
 	@echo "--> PostgreSQL $*"
 	$(call testsum,engine-$*,$*) -p 1 -timeout 15m $(ENGINE_PACKAGES)
 
+.PHONY: upgraded
+upgraded: ## the suites of behaviour in a database that the first release made, on the oldest PostgreSQL
+	export WEIR_TEST_UPGRADE_FROM=$(CURDIR)/test/upgrade/testdata/0.1.0.sql.gz; \
+		$(call testsum,upgraded,$(firstword $(PG_VERSIONS))) -p 2 -timeout 10m $(BEHAVIOUR:%=./test/%/...)
+
 .PHONY: pooler
 pooler: packages ## behind PgBouncer, on the newest PostgreSQL: what is about it, and the suites of behaviour
 	$(call testsum,pooler,$(NEWEST)) -timeout 10m ./test/pooler/...
-	export WEIR_TEST_POOLER=1; $(call testsum,pooled,$(NEWEST)) -p 2 -timeout 10m $(POOLED:%=./test/%/...)
+	export WEIR_TEST_POOLER=1; $(call testsum,pooled,$(NEWEST)) -p 2 -timeout 10m $(BEHAVIOUR:%=./test/%/...)
 
 .PHONY: around
 around: packages ## pg_upgrade, failover, pg_cron, PostgREST's way of calling

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,6 +90,11 @@ func (s *Server) makeTemplate(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(ctx) //nolint:errcheck // nothing is left to say
+	if release := os.Getenv("WEIR_TEST_UPGRADE_FROM"); release != "" {
+		if err := RunRelease(ctx, conn, release); err != nil {
+			return fmt.Errorf("install %s: %w", release, err)
+		}
+	}
 	return installer(ctx, conn)
 }
 

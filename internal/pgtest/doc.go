@@ -18,4 +18,5 @@
 // start again.
 //
 // Tests wait with WaitFor, WaitForRow and WaitForLock, never by sleeping. WEIR_TEST_PG=14,18 restricts the versions.
+// WEIR_TEST_UPGRADE_FROM=<path>/0.1.0.sql.gz has the engine installed over that release.
 package pgtest

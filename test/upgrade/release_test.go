@@ -4,12 +4,7 @@
 package upgrade_test
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
@@ -28,38 +23,13 @@ func eachRelease(t *testing.T, test func(t *testing.T, db *pgtest.DB)) {
 			t.Run("from "+release, func(t *testing.T) {
 				t.Parallel()
 				db := pgtest.New(t, pgtest.Options{Major: major, Bare: true})
-				runScript(t, db.Conn(t), releaseScript(t, release))
+				if err := pgtest.RunRelease(t.Context(), db.Conn(t), "testdata/"+release+".sql.gz"); err != nil {
+					t.Fatal(err)
+				}
 				test(t, db)
 			})
 		}
 	})
-}
-
-// releaseScript returns the install script of a release.
-func releaseScript(t *testing.T, release string) string {
-	t.Helper()
-	file, err := os.Open("testdata/" + release + ".sql.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := io.ReadAll(unzipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(script)
-}
-
-// runScript runs many statements.
-func runScript(t *testing.T, conn *pgx.Conn, script string) {
-	t.Helper()
-	if _, err := conn.PgConn().Exec(t.Context(), script).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // upgrade installs what is in the tree.
