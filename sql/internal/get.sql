@@ -55,8 +55,8 @@ begin
     o.states := '{}';
     for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.name loop
         g := weir_internal.apply_ttl(g);
-        continue when o.enqueued_at < g.since; -- not for it
         v_state := weir_internal.state_of(q, g, id, v_records, v_tables);
+        continue when o.enqueued_at < g.since and v_state in ('waiting', 'done'); -- not for it
         o.states := o.states || jsonb_build_object(g.name, v_state);
     end loop;
     return next o;

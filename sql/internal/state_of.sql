@@ -45,10 +45,10 @@ begin
         'select exists (
              select from weir_internal.q%1$s_later l
              cross join lateral weir_internal.q%1$s_cursor(($1 * ($2 + 1) + $2)::smallint) k
-             where l.id = $3 and (l.group_id is null or l.group_id = $4)
+             where l.id = $3 and (l.group_id is null and l.enqueued_at >= $6 or l.group_id = $4)
                  and not ((l.due_at, l.id) <= (k.due_at, k.due_id) and pg_visible_in_snapshot(l.txid, k.cur))
                  and ($5 is null or not pg_visible_in_snapshot(l.txid, $5)))', q.no)
-    into v_found using g.no, q.lanes, p_id, g.id, g.purged;
+    into v_found using g.no, q.lanes, p_id, g.id, g.purged, g.since;
     if v_found then
         return 'delayed';
     end if;

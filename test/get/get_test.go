@@ -85,6 +85,19 @@ func TestGetFollowsAMessageThroughItsLife(t *testing.T) {
 	})
 }
 
+func TestGetShowsWhatAGroupHoldsThoughItIsTooOldForIt(t *testing.T) {
+	each(t, "lanes => 1, ttl => '10 minutes'", func(b bench) {
+		b.db.Exec(b, "select weir.create_group($1, 'other')", queue)
+		id := b.send("7", nil, nil)
+		claim := b.receive("default", 1)[0].ClaimID
+		b.db.Exec(b, "select weir.extend($1, $2, '1 hour')", queue, claim)
+		b.clock.Advance(b, 11*time.Minute)
+		b.want(id, `7 {"default": "claimed"}`)
+		b.db.Exec(b, "select weir.reject($1, $2)", queue, claim)
+		b.want(id, `7 {"default": "dead"}`)
+	})
+}
+
 func TestGetFindsEachMessageOfABatch(t *testing.T) {
 	each(t, "lanes => 3", func(b bench) {
 		b.db.Exec(b, "select weir.send_batch($1, (select array_agg(to_jsonb(i)) from generate_series(1, 30) i))", queue)
