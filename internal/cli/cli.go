@@ -78,7 +78,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.AddCommand(
 		a.up(), a.serve(), a.dsnCommand(), a.install(), a.uninstall(), a.adopt(), a.version(), exitCodesTopic(),
-		a.status(), a.doctor(),
+		a.status(), a.top(), a.doctor(),
 		a.queue(), a.group(), a.grant(), a.revoke(), a.token(), a.topic(),
 		a.send(), a.publish(), a.receive(), a.ack(), a.nack(), a.release(), a.reject(), a.extend(),
 		a.get(), a.peek(), a.tail(), a.dead(),

@@ -50,6 +50,8 @@ func exitCodesTopic() *cobra.Command {
 var (
 	// errNoDatabase says that no flag, no variable and no running server names a database.
 	errNoDatabase = errors.New("no database")
+	// errNoTerminal says that what is to be watched was sent into a file or a pipe.
+	errNoTerminal = errors.New("top needs a terminal")
 	// errFound ends a doctor that has found an error.
 	errFound = errors.New("something is wrong")
 	// errFeedEnd ends a feed whose input has ended.

@@ -21,3 +21,12 @@ func (c *Client) Pool() PoolStats {
 		Acquires: s.AcquireCount(), Waits: s.EmptyAcquireCount(), Waited: s.EmptyAcquireWaitTime(),
 	}
 }
+
+// Database says in a few words which database this is: its name and where its server listens, without the role.
+func (c *Client) Database() string {
+	if c.pool == nil {
+		return ""
+	}
+	config := c.pool.Config().ConnConfig
+	return config.Database + " on " + config.Host
+}
