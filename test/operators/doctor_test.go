@@ -67,8 +67,8 @@ type illness struct {
 func changedByHand() map[string]illness {
 	return map[string]illness{
 		"a right of PUBLIC": {func(b bench) []string {
-			b.run(`grant execute on function weir.maintain() to public`)
-			return []string{"revoke all on function weir.maintain() from public"}
+			b.run(`grant execute on function weir.maintain(interval) to public`)
+			return []string{"revoke all on function weir.maintain(interval) from public"}
 		}, `^error \| public_right \| function weir.maintain\(\)`},
 		"a table that PUBLIC may read": {func(b bench) []string {
 			b.run(`grant select on weir_internal.q1_log_0 to public`)
