@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -48,6 +49,11 @@ func collect[T any](
 	if err != nil {
 		return nil, wrap(doing, err)
 	}
+	return collectRows(doing, rows, fields)
+}
+
+// collectRows reads all rows and closes them.
+func collectRows[T any](doing string, rows pgx.Rows, fields func(*T) []any) ([]T, error) {
 	defer rows.Close()
 	list := []T{}
 	for rows.Next() {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -27,15 +29,25 @@ type Want struct {
 // ReceiveMany receives for many consumers in one call and returns what each of them gets, in the order of wants: a
 // claim of its own, or several, for the length of its own lease. The first is served first.
 func (c *Client) ReceiveMany(ctx context.Context, queue, group string, wants []Want) ([][]Message, error) {
+	records, err := collect(ctx, c, "receive messages", sqlReceiveMany, (*sharedRecord).fields,
+		wantArgs(queue, group, wants)...)
+	if err != nil {
+		return nil, err
+	}
+	return share(records, wants)
+}
+
+// wantArgs are the arguments of sqlReceiveMany.
+func wantArgs(queue, group string, wants []Want) []any {
 	maxes, leases := make([]int, len(wants)), make([]time.Duration, len(wants))
 	for i, w := range wants {
 		maxes[i], leases[i] = w.Max, w.Lease
 	}
-	records, err := collect(ctx, c, "receive messages", sqlReceiveMany, (*sharedRecord).fields,
-		queue, group, maxes, leases)
-	if err != nil {
-		return nil, err
-	}
+	return []any{queue, group, maxes, leases}
+}
+
+// share gives every consumer what it gets of some records.
+func share(records []sharedRecord, wants []Want) ([][]Message, error) {
 	shares := make([][]Message, len(wants))
 	for _, r := range records {
 		if err := r.appendTo(shares); err != nil {
@@ -100,6 +112,39 @@ type ClaimPart struct {
 // AckMany finishes what is plain to finish of many requests and returns how many messages for each part; nil where
 // nothing was done, which Ack does or says why not.
 func (c *Client) AckMany(ctx context.Context, queue string, parts []ClaimPart) ([]*int, error) {
+	return one[[]*int](ctx, c, "ack messages", sqlAckMany, ackArgs(queue, parts)...)
+}
+
+// AckAndReceive is AckMany and ReceiveMany in one round trip and one transaction: both happen or, with an error, none.
+func (c *Client) AckAndReceive(
+	ctx context.Context, queue string, parts []ClaimPart, group string, wants []Want,
+) (counts []*int, shares [][]Message, err error) {
+	var calls pgx.Batch
+	calls.Queue(sqlAckMany, ackArgs(queue, parts)...)
+	calls.Queue(sqlReceiveMany, wantArgs(queue, group, wants)...)
+	results := c.q.SendBatch(ctx, &calls)
+	records, err := func() ([]sharedRecord, error) {
+		if err := results.QueryRow().Scan(&counts); err != nil {
+			return nil, wrap("ack messages", err)
+		}
+		rows, err := results.Query()
+		if err != nil {
+			return nil, wrap("receive messages", err)
+		}
+		return collectRows("receive messages", rows, (*sharedRecord).fields)
+	}()
+	if end := results.Close(); err == nil { // only now it is committed
+		err = wrap("ack and receive messages", end)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	shares, err = share(records, wants)
+	return counts, shares, err
+}
+
+// ackArgs are the arguments of sqlAckMany.
+func ackArgs(queue string, parts []ClaimPart) []any {
 	claims, requests := splitParts(parts)
 	var ids []*string
 	for i, p := range parts {
@@ -112,7 +157,7 @@ func (c *Client) AckMany(ctx context.Context, queue string, parts []ClaimPart) (
 		text := multirange(p.IDs)
 		ids[i] = &text
 	}
-	return one[[]*int](ctx, c, "ack messages", sqlAckMany, queue, claims, ids, requests)
+	return []any{queue, claims, ids, requests}
 }
 
 // ExtendMany gives what is plain to extend of many requests a new deadline and returns it for each part; nil where

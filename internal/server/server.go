@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"runtime"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,10 @@ const DefaultListen = "127.0.0.1:9347"
 
 // drainTimeout is how long requests may take to end when the server is told to stop.
 const drainTimeout = 10 * time.Second
+
+// idleHeap is memory that is never touched, so that it costs none. The garbage collector counts it, and so comes by a
+// third as often where little else is in use.
+const idleHeap = 16 << 20
 
 // Options say how to serve.
 type Options struct {
@@ -110,6 +115,7 @@ func (o Options) Listen(ctx context.Context, address string) (net.Listener, erro
 func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	serving, endServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer endServing()
+	defer runtime.KeepAlive(make([]byte, idleHeap))
 	listener := engine.NewListener(s.engine, s.opt.Log)
 	defer listener.Close()
 	dispatcher := dispatch.New(serving, s.engine, listener, s.opt.Log)

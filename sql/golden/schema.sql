@@ -654,7 +654,7 @@
 -- function weir_internal.q1_claim_record(c weir_internal.claim, r weir_internal.log_record, p_lease interval) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_delay(p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_counts integer[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_events(p_ids bigint[]) returns SETOF weir_internal.job_event v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_fresh(p_slot smallint, p_now timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_has_new(c weir_internal.claim, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

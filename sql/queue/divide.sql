@@ -7,13 +7,14 @@
 --   p_claim   the claim, which ends here
 --   p_parts   the claims that take its place
 --   p_ids     what each of them holds; together, all of the claim
+--   p_counts  how many messages that are
 --   p_leases  how long each lasts from now
 -- Returns: nothing.
 -- Raises: WR016
 -- Locks: ROW EXCLUSIVE on the open table of the claim log.
 insert into weir_internal.templates (name, body) values ('divide', $template$
 create or replace function weir_internal.{q}_divide(
-    p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_leases interval[])
+    p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_counts int[], p_leases interval[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -23,7 +24,6 @@ declare
     o weir_internal.claim := c;
     d weir_internal.claim;
     v_now timestamptz := weir_internal.clock();
-    v_rows weir_internal.claim[];
     v_ring bigint;
 begin
     if c.id <> p_claim then -- another of this transaction carries the lane's cursor on
@@ -34,25 +34,23 @@ begin
     d.id := p_claim;
     d.n := o.n;
     d.finished := false;
-    v_rows := array[d];
     c.src := coalesce(o.src,
         row(o.prev, o.cur, o.seg, o.from_txid, o.from_pos, o.txid, o.pos)::weir_internal.claim_range);
-    c.attempt := o.attempt;
-    c.claimed_at := null;
-    for i in 1 .. cardinality(p_parts) loop
-        c.id := p_parts[i];
-        c.ids := p_ids[i];
-        c.n := weir_internal.count_ids(c.ids);
-        c.deadline := v_now + p_leases[i];
-        c.next_expiry := least(c.next_expiry, c.deadline);
-        v_rows := v_rows || c;
-    end loop;
+    c.next_expiry := least(c.next_expiry, v_now + (select min(l) from unnest(p_leases) l));
     loop
         v_ring := pg_sequence_last_value('weir_internal.{q}_claims_ring');
         --{ 2
         {if} (v_ring + 1) / 2 % 2 = {k} then
             insert into weir_internal.{q}_claims_{k}
-            select * from unnest(v_rows) -- looked at once for all rows, so that all of them go in or none
+            select r.*
+            from (
+                select d.*
+                union all
+                select c.slot, c.what, u.part, c.prev, c.cur, c.lo, c.seg, c.from_txid, c.from_pos, c.txid, c.pos,
+                    c.finished, c.due_at, c.due_id, c.src, u.ids, u.n, o.attempt, null, v_now + u.lease, c.low,
+                    c.next_expiry, c.total
+                from unnest(p_parts, p_ids, p_counts, p_leases) u (part, ids, n, lease)
+            ) r -- the ring is looked at once for all rows, so that all of them go in or none
             where (select pg_sequence_last_value('weir_internal.{q}_claims_ring')) = v_ring;
         --}
         end if;

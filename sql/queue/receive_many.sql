@@ -28,25 +28,25 @@ declare
     v_records weir.message_record[];
     v_sum bigint;
     v_longest interval;
-    v_request int := 1;          -- whose turn it is
-    v_room int := p_maxes[1];    -- how much it wants yet
-    v_first int := 1;            -- the records v_first .. v_next - 1 are of one claim
+    v_bounds int[];          -- request i gets the messages v_bounds[i] .. v_bounds[i + 1] - 1, the first is number 0
+    v_at int := 0;           -- number of the record's first message
+    v_end int := 0;          -- of the first message after the claim
+    v_first int := 1;        -- the records v_first .. v_next - 1 are of one claim
     v_next int;
-    v_n int;
     v_claim bigint;
-    v_whole boolean;             -- all of the claim is for one request
-    v_part bigint;               -- the claim of the request whose turn it is, inside v_claim
-    v_parts bigint[];
-    v_ids int8multirange[];
-    v_leases interval[];
-    v_at int;
-    v_take int;
+    v_from int;              -- the claim is for the requests v_from .. v_to
+    v_to int;
+    v_parts bigint[];        -- a claim for each of them; null: one request has all of it
+    v_ids int8multirange[];  -- what the parts hold
+    v_counts int[];          -- how many that are
+    v_spans int8multirange[]; -- what they hold of one record
 begin
     if {restored} then
         perform weir_internal.fail_restored('{name}');
     end if;
     select sum(m), max(l) into v_sum, v_longest from unnest(p_maxes, p_leases) u (m, l);
     if v_sum is null or v_sum > 10000 or cardinality(p_maxes) <> cardinality(p_leases)
+        or array_lower(p_maxes, 1) <> 1 or array_lower(p_leases, 1) <> 1
         or array_position(p_leases, null) is not null or not 1 <= all(p_maxes)
         or not interval '1 millisecond' <= all(p_leases) then
         raise exception 'receives of % messages for %', p_maxes, p_leases
@@ -68,56 +68,49 @@ begin
         return;
     end if;
     v_records := weir_internal."receive:{name}"(p_group, v_sum::int, v_longest);
+    v_bounds := 0 || array(select sum(m) over (rows unbounded preceding) from unnest(p_maxes) m)::int[];
     while v_first <= cardinality(v_records) loop
         v_claim := (v_records[v_first]).claim_id;
         v_next := v_first;
-        v_n := 0;
         while v_next <= cardinality(v_records) and (v_records[v_next]).claim_id = v_claim loop
-            v_n := v_n + (v_records[v_next]).n;
+            v_end := v_end + (v_records[v_next]).n;
             v_next := v_next + 1;
         end loop;
-        v_whole := v_n <= v_room and p_leases[v_request] = v_longest;
-        v_part := null;
-        v_parts := '{}';
+        v_from := width_bucket(v_at, v_bounds);
+        v_to := width_bucket(v_end - 1, v_bounds);
+        v_parts := null;
         v_ids := '{}';
-        v_leases := '{}';
+        v_counts := '{}';
+        if v_from < v_to or p_leases[v_from] < v_longest then
+            v_parts := array(select nextval('weir_internal.{q}_claim_ids') * 16384 + (v_claim & 16383)
+                             from generate_series(v_from, v_to));
+        end if;
         for i in v_first .. v_next - 1 loop
             messages := v_records[i];
-            requests := '{}';
-            claim_ids := '{}';
-            counts := '{}';
-            v_at := 0;
-            while v_at < messages.n loop
-                v_take := least(v_room, messages.n - v_at);
-                if v_whole then
-                    v_part := v_claim;
-                else
-                    if v_part is null then
-                        v_part := nextval('weir_internal.{q}_claim_ids') * 16384 + (v_claim & 16383);
-                        v_parts := v_parts || v_part;
-                        v_ids := v_ids || int8multirange();
-                        v_leases := v_leases || p_leases[v_request];
-                    end if;
-                    v_ids[cardinality(v_ids)] := v_ids[cardinality(v_ids)] + case when messages.ids is null
-                        then int8multirange(int8range(messages.first_id + v_at, messages.first_id + v_at + v_take))
-                        else (select range_agg(int8range(m, m + 1))
-                              from unnest(messages.ids[v_at + 1 : v_at + v_take]) m) end;
-                end if;
-                requests := requests || v_request;
-                claim_ids := claim_ids || v_part;
-                counts := counts || v_take;
-                v_at := v_at + v_take;
-                v_room := v_room - v_take;
-                if v_room = 0 then
-                    v_request := v_request + 1;
-                    v_room := p_maxes[v_request];
-                    v_part := null;
-                end if;
-            end loop;
+            select array_agg(r), array_agg(coalesce(v_parts[r - v_from + 1], v_claim)), array_agg(e - b),
+                array_agg(case when v_parts is null then null
+                               when messages.ids is null
+                               then int8multirange(int8range(messages.first_id + b, messages.first_id + e))
+                               else (select range_agg(int8range(m, m + 1)) from unnest(messages.ids[b + 1 : e]) m) end)
+            into requests, claim_ids, counts, v_spans
+            from generate_series(width_bucket(v_at, v_bounds), width_bucket(v_at + messages.n - 1, v_bounds)) r
+            cross join lateral (
+                select greatest(v_bounds[r] - v_at, 0) as b, least(v_bounds[r + 1] - v_at, messages.n) as e
+            ) s;
+            if v_from + cardinality(v_ids) > requests[1] then -- that part began in the record before
+                v_ids[cardinality(v_ids)] := v_ids[cardinality(v_ids)] + v_spans[1];
+                v_counts[cardinality(v_ids)] := v_counts[cardinality(v_ids)] + counts[1];
+                v_ids := v_ids || v_spans[2 :];
+                v_counts := v_counts || counts[2 :];
+            else
+                v_ids := v_ids || v_spans;
+                v_counts := v_counts || counts;
+            end if;
+            v_at := v_at + messages.n;
             return next;
         end loop;
-        if not v_whole then
-            perform weir_internal.{q}_divide(v_claim, v_parts, v_ids, v_leases);
+        if v_parts is not null then
+            perform weir_internal.{q}_divide(v_claim, v_parts, v_ids, v_counts, p_leases[v_from : v_to]);
         end if;
         v_first := v_next;
     end loop;

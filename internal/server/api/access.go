@@ -114,25 +114,6 @@ func guarded(gate *auth.Gate, n need, next http.HandlerFunc) http.Handler {
 	})
 }
 
-// gatedMux registers no route without what it needs, and lets nobody past who has it not. The path is taken apart by
-// the mux before, so the queue that is checked is the queue that is used.
-type gatedMux struct {
-	*http.ServeMux
-
-	gate  *auth.Gate
-	needs map[string]need // by pattern
-	wrap  func(http.Handler) http.Handler
-}
-
-// HandleFunc registers a route.
-func (m *gatedMux) HandleFunc(pattern string, handle func(http.ResponseWriter, *http.Request)) {
-	n, stated := m.needs[pattern]
-	if !stated {
-		panic("route without a need: " + pattern)
-	}
-	m.ServeMux.Handle(pattern, guarded(m.gate, n, m.wrap(http.HandlerFunc(handle)).ServeHTTP))
-}
-
 // allow refuses what the caller of a route may not do with a queue that the route's path does not name.
 func (a *api) allow(ctx context.Context, verb auth.Verb, queue string) error {
 	if caller := auth.From(ctx); !caller.May(verb, queue) {

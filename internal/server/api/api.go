@@ -86,14 +86,14 @@ func New(client *engine.Client, opt Options) http.Handler {
 		opt.Dispatcher = dispatch.New(opt.Drain, client, opt.Listener, opt.Log)
 	}
 	a := &api{engine: client, dispatch: opt.Dispatcher, opt: opt}
-	a.mux = &gatedMux{ServeMux: http.NewServeMux(), gate: opt.Gate, needs: map[string]need{}, wrap: a.withBody}
+	a.mux = newGatedMux(opt.Gate, a.withBody)
 	for _, ending := range []string{".json", ".yaml", "-3.0.json", "-3.0.yaml"} {
 		a.mux.needs["GET /openapi"+ending] = needsNothing
 	}
 	a.huma = humago.New(a.mux, config(opt.Version))
 	a.routes()
 	a.describe()
-	return a.recovered(routed(a.mux.ServeMux))
+	return a.recovered(a.mux)
 }
 
 // config is huma's, without its pages and links: one description at /openapi.json and plain bodies.
@@ -113,40 +113,6 @@ func config(version string) huma.Config {
 	c.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	return c
 }
-
-// routed answers a path or a method that no route has with a problem instead of a line of text.
-func routed(mux *http.ServeMux) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler, pattern := mux.Handler(r)
-		if pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
-		probe := &headerProbe{header: http.Header{}}
-		handler.ServeHTTP(probe, r)
-		switch {
-		case probe.status == http.StatusMethodNotAllowed:
-			w.Header().Set("Allow", probe.header.Get("Allow"))
-			writeProblem(w, newProblem(http.StatusMethodNotAllowed,
-				r.Method+" is not a method of "+r.URL.Path, "It has "+probe.header.Get("Allow")+"."))
-		case probe.status >= 300 && probe.status < 400:
-			handler.ServeHTTP(w, r)
-		default:
-			writeProblem(w, newProblem(http.StatusNotFound, "there is nothing at "+r.URL.Path,
-				"/openapi.json lists the routes."))
-		}
-	})
-}
-
-// headerProbe runs a handler for its status and headers only.
-type headerProbe struct {
-	header http.Header
-	status int
-}
-
-func (p *headerProbe) Header() http.Header         { return p.header }
-func (p *headerProbe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *headerProbe) WriteHeader(status int)      { p.status = status }
 
 // recovered turns a panic of a handler into a problem, so that one broken request ends nothing else.
 func (a *api) recovered(next http.Handler) http.Handler {

@@ -45,7 +45,7 @@ func (a *api) withBody(next http.Handler) http.Handler {
 			return
 		}
 		r.Header.Set("Content-Type", typeJSON)
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body = newBody(body)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -16,6 +16,8 @@ type ackInput struct {
 	Body ackBody
 }
 
+func (in *ackInput) into() any { return &in.Body }
+
 type ackBody struct {
 	Acks []ackItem `json:"acks" minItems:"1"`
 }
@@ -60,6 +62,8 @@ type nackInput struct {
 	Body nackBody
 }
 
+func (in *nackInput) into() any { return &in.Body }
+
 type nackBody struct {
 	Nacks []nackItem `json:"nacks" minItems:"1"`
 }
@@ -93,6 +97,8 @@ type releaseInput struct {
 	Body releaseBody
 }
 
+func (in *releaseInput) into() any { return &in.Body }
+
 type releaseBody struct {
 	Releases []releaseItem `json:"releases" minItems:"1"`
 }
@@ -120,6 +126,8 @@ type rejectInput struct {
 	GroupPath
 	Body rejectBody
 }
+
+func (in *rejectInput) into() any { return &in.Body }
 
 type rejectBody struct {
 	Rejects []rejectItem `json:"rejects" minItems:"1"`
@@ -149,6 +157,8 @@ type extendInput struct {
 	GroupPath
 	Body extendBody
 }
+
+func (in *extendInput) into() any { return &in.Body }
 
 type extendBody struct {
 	Extends []extendItem `json:"extends" minItems:"1"`

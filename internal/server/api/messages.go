@@ -16,6 +16,8 @@ type sendInput struct {
 	Body sendBody
 }
 
+func (in *sendInput) into() any { return &in.Body }
+
 type sendBody struct {
 	Messages []outgoing `json:"messages" minItems:"1"`
 }

@@ -15,6 +15,11 @@ type receiveInput struct {
 	Body *receiveBody
 }
 
+func (in *receiveInput) into() any {
+	in.Body = &receiveBody{}
+	return in.Body
+}
+
 type receiveBody struct {
 	Max     *int   `json:"max,omitempty" doc:"At most this many messages; 1 unless given."`
 	LeaseMS *int64 `json:"lease_ms,omitempty" doc:"How long the claim lasts; 30000 unless given."`

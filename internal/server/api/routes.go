@@ -19,20 +19,20 @@ const (
 
 // routes is the list of all routes, each with what it needs. An operation has the name of the SQL function it calls.
 func (a *api) routes() {
-	route(a, toProduce, post, queuePath+"/messages", "send_batch", "Send messages, all or none", a.sendBatch)
+	direct(a, toProduce, post, queuePath+"/messages", "send_batch", "Send messages, all or none", a.sendBatch)
 	route(a, toRead, get, queuePath+"/messages/{id}", "get", "Show a message and how each group stands to it", a.get)
 
-	route(a, toConsume, post, groupPath+"/receive", "receive", "Claim messages, waiting for some if asked to", a.receive)
+	direct(a, toConsume, post, groupPath+"/receive", "receive", "Claim messages, waiting for some if asked to", a.receive)
 	route(a, toConsume, post, groupPath+"/pop", "pop", "Take messages and finish them at once", a.pop)
 	route(a, toRead, get, groupPath+"/peek", "peek", "Look at messages without claiming them", a.peek)
 
 	route(a, toConsume, get, groupPath+"/events", "events", "Follow a group, consuming its messages", a.events)
 
-	route(a, toConsume, post, groupPath+"/ack", "ack", "Finish claimed messages, all or none", a.ack)
-	route(a, toConsume, post, groupPath+"/nack", "nack", "Give claimed messages back for another attempt", a.nack)
-	route(a, toConsume, post, groupPath+"/release", "release", "Give claimed messages back unused", a.release)
-	route(a, toConsume, post, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
-	route(a, toConsume, post, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
+	direct(a, toConsume, post, groupPath+"/ack", "ack", "Finish claimed messages, all or none", a.ack)
+	direct(a, toConsume, post, groupPath+"/nack", "nack", "Give claimed messages back for another attempt", a.nack)
+	direct(a, toConsume, post, groupPath+"/release", "release", "Give claimed messages back unused", a.release)
+	direct(a, toConsume, post, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
+	direct(a, toConsume, post, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
 
 	route(a, toReadSome, get, "/v1/queues", "list_queues", "List the queues", a.listQueues)
 	route(a, toRead, get, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)
@@ -85,23 +85,38 @@ func route[I, O any](
 		BodyReadTimeout:  -1,   // withBody has read it
 		MaxBodyBytes:     -1,
 	}
-	if name == "send_batch" || name == "publish" {
-		op.DefaultStatus = http.StatusCreated
-	}
+	op.DefaultStatus = statusOf(name)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err == nil {
 			return out, nil
 		}
-		p := problemOf(err)
-		if p.Status == http.StatusInternalServerError {
-			a.opt.Log.ErrorContext(ctx, "request failed", "operation", name, "error", err)
-		}
+		p := a.problem(ctx, name, err)
 		if header := p.header(); header != nil {
 			return nil, huma.ErrorWithHeaders(p, header)
 		}
 		return nil, p
 	})
+}
+
+// statusOf is the status of an operation that was carried out; 0 is for huma to choose.
+func statusOf(operation string) int {
+	switch operation {
+	case "send_batch", "publish":
+		return http.StatusCreated
+	case "receive", "ack", "nack", "release", "reject", "extend":
+		return http.StatusOK
+	}
+	return 0
+}
+
+// problem describes an error of an operation, and logs it when it is the server's own fault.
+func (a *api) problem(ctx context.Context, operation string, err error) *Problem {
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError {
+		a.opt.Log.ErrorContext(ctx, "request failed", "operation", operation, "error", err)
+	}
+	return p
 }
 
 // QueuePath is the path of a queue. It is exported because huma fills in embedded structs only then.

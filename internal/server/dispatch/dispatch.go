@@ -27,9 +27,13 @@ func New(drain context.Context, client *engine.Client, listener *engine.Listener
 	d := &Dispatcher{engine: client, log: log}
 	first := &precedence{calls: map[string]*underway{}}
 	d.sends = newGatherer(func(queue string) func() { first.yield(queue); return func() {} }, d.sendAll)
-	d.acks = newGatherer(first.enter, d.ackAll)
+	receiving := &precedence{calls: map[string]*underway{}}
+	d.acks = newGatherer(func(queue string) func() { receiving.next(queue); return first.enter(queue) }, d.ackAll)
 	d.extends = newGatherer(first.enter, d.extendAll)
-	d.receivers = newReceivers(drain, client, listener, first)
+	d.receivers = newReceivers(drain, listener, func(queue string) func() {
+		end, ended := first.enter(queue), receiving.enter(queue)
+		return func() { end(); ended() }
+	}, d.consume)
 	return d
 }
 
@@ -86,6 +90,21 @@ func (d *Dispatcher) Ack(queue string, parts []engine.ClaimPart) ([]int, error) 
 func (d *Dispatcher) ackAll(ctx context.Context, queue string, batch []*request[[]engine.ClaimPart, []int]) {
 	counts, err := d.engine.AckMany(ctx, queue, together(batch))
 	answerParts(batch, counts, err)
+}
+
+// consume is the call for receivers of a group. The acks that came in for the queue go along: where consumers are busy
+// these are as many as the receives, and it saves them a commit.
+func (d *Dispatcher) consume(ctx context.Context, at place, wants []engine.Want) ([][]engine.Message, error) {
+	acks := d.acks.take(at.queue)
+	if len(acks) > 0 {
+		counts, shares, err := d.engine.AckAndReceive(ctx, at.queue, together(acks), at.group, wants)
+		if err == nil || !refused(err) {
+			answerParts(acks, counts, err)
+			return shares, err
+		}
+		d.ackAll(ctx, at.queue, acks) // one of the two is at fault, and neither was done
+	}
+	return d.engine.ReceiveMany(ctx, at.queue, at.group, wants)
 }
 
 // Extend gives claims new deadlines, all or none, and returns them. ErrAlone means the same as for Ack.

@@ -13,6 +13,12 @@ var (
 	ErrAlone = errors.New("the request needs a call of its own")
 )
 
+// refused reports whether an error is the engine's answer to what was asked, so that nothing of it was done.
+func refused(err error) bool {
+	var e *engine.Error
+	return errors.As(err, &e) && !e.Unreachable() && !e.Retryable
+}
+
 // concernsOne reports whether an error is about a message in a batch and not about the queue or the database, so that
 // the others may go through without it.
 func concernsOne(err error) bool {

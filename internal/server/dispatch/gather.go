@@ -78,7 +78,12 @@ func (g *gatherer[I, O]) run(queue string) {
 // once makes one call for what waits, and reports whether anything did.
 func (g *gatherer[I, O]) once(queue string) bool {
 	defer g.before(queue)()
+	g.mu.Lock()
 	batch := g.next(queue)
+	if len(batch) == 0 {
+		delete(g.lines, queue)
+	}
+	g.mu.Unlock()
 	if len(batch) == 0 {
 		return false
 	}
@@ -89,10 +94,19 @@ func (g *gatherer[I, O]) once(queue string) bool {
 	return true
 }
 
-// next takes what goes into the next call, and ends the line when nothing waits.
-func (g *gatherer[I, O]) next(queue string) []*request[I, O] {
+// take takes what waits for the next call, for somebody who will answer it.
+func (g *gatherer[I, O]) take(queue string) []*request[I, O] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	batch := g.next(queue)
+	if len(batch) > 0 {
+		g.counts.add(len(batch))
+	}
+	return batch
+}
+
+// next takes what goes into the next call out of the line. The lock is held.
+func (g *gatherer[I, O]) next(queue string) []*request[I, O] {
 	line := g.lines[queue]
 	n, items, bytes := 0, 0, 0
 	for n < len(line) {
@@ -103,7 +117,6 @@ func (g *gatherer[I, O]) next(queue string) []*request[I, O] {
 		n++
 	}
 	if n == 0 {
-		delete(g.lines, queue)
 		return nil
 	}
 	g.lines[queue] = line[n:]

@@ -47,10 +47,16 @@ func (p *precedence) enter(queue string) (end func()) {
 }
 
 // yield waits until no consumer's call is under way, but not for long.
-func (p *precedence) yield(queue string) {
+func (p *precedence) yield(queue string) { p.wait(queue, yieldCalls) }
+
+// next waits for the end of a call that is under way, but not for long.
+func (p *precedence) next(queue string) { p.wait(queue, 1) }
+
+// wait waits until no call is under way, or so many have ended, or the time is over.
+func (p *precedence) wait(queue string, calls int) {
 	timer := time.NewTimer(yieldMax)
 	defer timer.Stop()
-	for range yieldCalls {
+	for range calls {
 		ended := p.nextEnd(queue)
 		if ended == nil {
 			return

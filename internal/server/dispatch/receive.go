@@ -55,9 +55,9 @@ func (l *line) stir() {
 
 // receivers are all lines.
 type receivers struct {
-	engine   *engine.Client
 	listener *engine.Listener
-	first    *precedence
+	enter    func(queue string) (end func()) // notes a call
+	call     func(ctx context.Context, at place, wants []engine.Want) ([][]engine.Message, error)
 	drain    context.Context // ends every wait
 	counts   counts
 	ended    sync.WaitGroup
@@ -68,9 +68,10 @@ type receivers struct {
 }
 
 func newReceivers(
-	drain context.Context, client *engine.Client, listener *engine.Listener, first *precedence,
+	drain context.Context, listener *engine.Listener, enter func(string) func(),
+	call func(context.Context, place, []engine.Want) ([][]engine.Message, error),
 ) *receivers {
-	return &receivers{engine: client, listener: listener, first: first, drain: drain, lines: map[place]*line{}}
+	return &receivers{listener: listener, enter: enter, call: call, drain: drain, lines: map[place]*line{}}
 }
 
 // Receive claims up to want.Max messages; when there are none it waits for some, up to the given time, until the client
@@ -192,7 +193,7 @@ func (rs *receivers) serve(at place, l *line) {
 // once makes one claim for those that wait, and reports whether all that they wanted was there, and whether anybody
 // waited.
 func (rs *receivers) once(at place, l *line) (filled, there bool) {
-	defer rs.first.enter(at.queue)()
+	defer rs.enter(at.queue)()
 	batch := rs.next(at, l)
 	if len(batch) == 0 {
 		return false, false
@@ -230,7 +231,7 @@ func (rs *receivers) claim(at place, l *line, batch []*receiver) bool {
 		wants[i] = r.want
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-	shares, err := rs.engine.ReceiveMany(ctx, at.queue, at.group, wants)
+	shares, err := rs.call(ctx, at, wants)
 	cancel()
 	rs.counts.add(len(batch))
 	now := time.Now()
