@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +30,7 @@ listens on loopback only. Its data survive being stopped, killed and started aga
 
 // upOptions are the flags of up.
 type upOptions struct {
-	listen  string
+	serving servingOptions
 	port    int
 	anyPort bool // the port may be another one
 	pgBin   string
@@ -43,10 +43,13 @@ func (a *app) up() *cobra.Command {
 		Use: "up", Short: "Start PostgreSQL with the engine and serve HTTP", Long: upHelp, Args: usageArgs(cobra.NoArgs),
 	}
 	flags := c.Flags()
-	flags.StringVar(&opt.listen, "listen", server.DefaultListen, "address of the HTTP server, of loopback")
+	opt.serving.flags(flags)
 	flags.IntVar(&opt.port, "port", upPort, "port of PostgreSQL; 0 takes a free one")
 	flags.StringVar(&opt.pgBin, "pg-bin", "", "directory of the PostgreSQL programs to use (default $WEIR_PG_BIN)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := configure(c); err != nil {
+			return err
+		}
 		if opt.port < 0 || opt.port > 65535 {
 			return usagef("--port %d: a port is from 0 to 65535", opt.port)
 		}
@@ -58,7 +61,12 @@ func (a *app) up() *cobra.Command {
 
 // runUp starts all parts and waits for a signal or for one of them to end.
 func (a *app) runUp(ctx context.Context, opt upOptions) error {
-	listener, err := server.Listen(ctx, opt.listen)
+	options, stopTracing, err := opt.serving.apply(ctx, a.stderr)
+	if err != nil {
+		return err
+	}
+	defer stopTracing()
+	listener, err := options.Listen(ctx, opt.serving.listen)
 	if err != nil {
 		return err
 	}
@@ -67,7 +75,7 @@ func (a *app) runUp(ctx context.Context, opt upOptions) error {
 	if err != nil {
 		return err
 	}
-	err = a.serveUp(ctx, pg, listener)
+	err = a.serveUp(ctx, pg, listener, options)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if stopErr := pg.Stop(stopping); stopErr != nil {
@@ -98,7 +106,7 @@ func (a *app) startPostgres(ctx context.Context, opt upOptions) (*embedded.Serve
 }
 
 // serveUp prepares the database, serves it and returns when a signal comes or PostgreSQL or the HTTP server ends.
-func (a *app) serveUp(ctx context.Context, pg *embedded.Server, listener net.Listener) error {
+func (a *app) serveUp(ctx context.Context, pg *embedded.Server, listener net.Listener, options server.Options) error {
 	dsn, err := a.prepare(ctx, pg)
 	if err != nil {
 		return err
@@ -118,11 +126,10 @@ func (a *app) serveUp(ctx context.Context, pg *embedded.Server, listener net.Lis
 		died <- pg.Wait()
 		stop()
 	}()
-	if err := a.printNext(pg, dsn, listener.Addr().String()); err != nil {
+	if err := a.printNext(pg, dsn, options.URL(listener)); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(a.stderr, nil))
-	err = server.New(client, server.Options{Version: migrate.Version(), Log: log}).Serve(serving, listener)
+	err = server.New(client, options).Serve(serving, listener)
 	if ctx.Err() == nil {
 		select {
 		case end := <-died:
@@ -156,16 +163,19 @@ type upView struct {
 }
 
 // printNext says what to type in another terminal.
-func (a *app) printNext(pg *embedded.Server, dsn, address string) error {
+func (a *app) printNext(pg *embedded.Server, dsn, url string) error {
 	if a.output == "json" {
-		return writeJSON(a.stdout, upView{HTTP: address, DSN: dsn, DataDir: pg.DataDir(), PostgreSQL: pg.Binaries().Major})
+		address := strings.TrimPrefix(url, "http://")
+		return writeJSON(a.stdout, upView{
+			HTTP: address, DSN: dsn, DataDir: pg.DataDir(), PostgreSQL: pg.Binaries().Major,
+		})
 	}
 	weir := a.name
 	if a.dataDir != "" {
 		weir += " --data-dir " + shellWord(a.dataDir)
 	}
 	_, err := fmt.Fprintf(a.stdout, `Weir is running on PostgreSQL %[5]d.
-  HTTP  http://%[2]s
+  HTTP  %[2]s
   data  %[4]s
 
 In another terminal:
@@ -175,13 +185,13 @@ In another terminal:
   %[1]s receive orders --ack
   %[1]s receive orders --follow --ack
 
-  curl -d '{"messages":[{"payload":{"hello":"curl"}}]}' http://%[2]s/v1/queues/orders/messages
-  curl -d '{"max":10}' http://%[2]s/v1/queues/orders/groups/default/receive
+  curl -d '{"messages":[{"payload":{"hello":"curl"}}]}' %[2]s/v1/queues/orders/messages
+  curl -d '{"max":10}' %[2]s/v1/queues/orders/groups/default/receive
 
   psql '%[3]s' -c "select weir.send('orders', '{\"hello\":\"psql\"}')"
 
 ^C stops it; the data stay.
-`, weir, address, dsn, pg.DataDir(), pg.Binaries().Major)
+`, weir, url, dsn, pg.DataDir(), pg.Binaries().Major)
 	if err != nil {
 		return fmt.Errorf("print what to type: %w", err)
 	}

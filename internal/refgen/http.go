@@ -18,8 +18,8 @@ import (
 const httpIntro = "Served by `weir up` and `weir serve`, on http://127.0.0.1:9347 unless told otherwise.\n" +
 	"`/openapi.json` is the same for programs. Bodies are JSON; a field that does not exist is refused. Messages can\n" +
 	"also be sent as `application/x-ndjson`, and as CloudEvents 1.0: binary, structured and in batches. Every error\n" +
-	"is a [Problem](#problem), as RFC 9457 describes it, with the SQLSTATE of [errors](errors.md). There is no\n" +
-	"authentication yet: the server listens on loopback.\n\n"
+	"is a [Problem](#problem), as RFC 9457 describes it, with the SQLSTATE of [errors](errors.md). Where\n" +
+	"the server asks for tokens, a route needs the verb that the table names; see [security](../security.md).\n\n"
 
 // document is the part of an OpenAPI document that the page shows.
 type document struct {
@@ -40,6 +40,21 @@ type operation struct {
 	} `json:"parameters"`
 	RequestBody *content           `json:"requestBody"`
 	Responses   map[string]content `json:"responses"`
+
+	Security []map[string][]string `json:"security"`
+}
+
+// needs words what a token must allow.
+func (op operation) needs() string {
+	for _, scheme := range op.Security {
+		for _, verbs := range scheme {
+			if len(verbs) == 0 {
+				return "a token"
+			}
+			return strings.Join(verbs, " or ")
+		}
+	}
+	return "nothing"
 }
 
 type content struct {
@@ -83,7 +98,7 @@ func renderHTTP(string) ([]byte, error) {
 	var b bytes.Buffer
 	opening(&b, "the OpenAPI document of internal/server/api", "HTTP")
 	b.WriteString(httpIntro)
-	b.WriteString("| | | SQL function | takes | gives |\n|---|---|---|---|---|\n")
+	b.WriteString("| | | needs | SQL function | takes | gives |\n|---|---|---|---|---|---|\n")
 	for _, route := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(doc.Paths[route])) {
 			writeOperation(&b, method, route, doc.Paths[route][method])
@@ -123,8 +138,8 @@ func writeOperation(b *bytes.Buffer, method, route string, op operation) {
 		gives = append(gives, status)
 	}
 	function := functionOf(op.Name)
-	fmt.Fprintf(b, "| `%s %s` | %s | %s | %s | %s |\n", strings.ToUpper(method), route, inCell(op.Summary), function,
-		strings.Join(takes, "; "), strings.Join(gives, ", "))
+	fmt.Fprintf(b, "| `%s %s` | %s | %s | %s | %s | %s |\n", strings.ToUpper(method), route, inCell(op.Summary),
+		op.needs(), function, strings.Join(takes, "; "), strings.Join(gives, ", "))
 }
 
 // functionOf is the SQL function of an operation: that of its name, but for those on a whole and on a part of it, which
@@ -133,7 +148,7 @@ func functionOf(operation string) string {
 	switch operation {
 	case "pause_group", "resume_group", "purge_group":
 		operation = strings.TrimSuffix(operation, "_group")
-	case "show_queue", "show_group", "transaction", "events":
+	case "show_queue", "show_group", "transaction", "events", "whoami", "health", "ready":
 		return ""
 	}
 	return "`" + operation + "`"

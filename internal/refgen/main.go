@@ -28,6 +28,7 @@ func targets() []target {
 		{"docs/reference/sql.md", renderSQL},
 		{"docs/reference/http.md", renderHTTP},
 		{"docs/reference/cli.md", renderCLI},
+		{"docs/reference/settings.md", renderSettings},
 	}
 }
 

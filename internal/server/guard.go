@@ -31,7 +31,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if !s.opt.Gate.Asks() && !s.knownHost(r.Host) {
+		if !s.gate.Asks() && !s.knownHost(r.Host) {
 			misdirected.ServeHTTP(w, r)
 			return
 		}

@@ -42,8 +42,11 @@ type Options struct {
 	BodyMax int64
 	// Hosts are names, beside those of loopback, under which a reverse proxy may pass requests on.
 	Hosts []string
-	// Gate lets requests in; nil lets everybody in, and Listen open loopback addresses only.
-	Gate *auth.Gate
+	// AskTokens lets in whoever has a token that is in the database.
+	AskTokens bool
+	// Access says who else is let in, and what to refuse. Where nobody is asked who he is, everybody is let in, and Listen
+	// opens loopback addresses only.
+	Access auth.Options
 	// Insecure lets Listen open any address although everybody is let in.
 	Insecure bool
 	// TLS names the files of a certificate; nil serves plain HTTP.
@@ -68,6 +71,7 @@ type Options struct {
 type Server struct {
 	engine   *engine.Client
 	opt      Options
+	gate     *auth.Gate
 	upkeep   upkeepCounts
 	draining atomic.Bool
 }
@@ -77,11 +81,11 @@ func New(client *engine.Client, opt Options) *Server {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	if opt.Gate == nil {
-		opt.Gate = auth.New(auth.Options{})
+	if opt.AskTokens {
+		opt.Access.Tokens = client
 	}
 	opt.Log = slog.New(requestLog{opt.Log.Handler()})
-	return &Server{engine: client, opt: opt, upkeep: newUpkeepCounts()}
+	return &Server{engine: client, opt: opt, gate: auth.New(opt.Access), upkeep: newUpkeepCounts()}
 }
 
 // Listen opens an address that only this machine reaches.
@@ -96,7 +100,7 @@ func (o Options) Listen(ctx context.Context, address string) (net.Listener, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %q is not host:port, such as %s", ErrAddress, address, DefaultListen)
 	}
-	proven := o.Gate != nil && o.Gate.Asks() || o.TLS != nil && o.TLS.ClientCA != ""
+	proven := o.AskTokens || o.Access.JWT != nil || o.TLS != nil && o.TLS.ClientCA != ""
 	if !proven && !o.Insecure && !loopbackName(host) {
 		return nil, fmt.Errorf("%w: %s can be reached from other machines and there is no authentication; ask for tokens "+
 			"with --auth, --oidc-issuer or --tls-client-ca, listen on 127.0.0.1, or insist with --insecure",
@@ -108,6 +112,14 @@ func (o Options) Listen(ctx context.Context, address string) (net.Listener, erro
 		return nil, listenError(address, err)
 	}
 	return listener, nil
+}
+
+// URL is what a client asks for to reach a listener that Listen opened.
+func (o Options) URL(at net.Listener) string {
+	if o.TLS != nil {
+		return "https://" + at.Addr().String()
+	}
+	return "http://" + at.Addr().String()
 }
 
 // Serve answers requests and keeps the database up until ctx ends. Then /readyz tells load balancers to go elsewhere;
@@ -182,14 +194,14 @@ func (s *Server) routes(
 ) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", noteRoute(api.New(s.engine, api.Options{
-		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Dispatcher: d, Gate: s.opt.Gate, Log: s.opt.Log,
+		BodyMax: s.opt.BodyMax, Version: s.opt.Version, Listener: listener, Dispatcher: d, Gate: s.gate, Log: s.opt.Log,
 		Drain: serving, Draining: s.draining.Load,
 	})))
-	mux.Handle("GET /metrics", api.Guarded(s.opt.Gate, m.handler()))
+	mux.Handle("GET /metrics", api.Guarded(s.gate, m.handler()))
 	if s.opt.Pprof {
 		profiles := map[string]http.HandlerFunc{"": pprof.Index, "profile": pprof.Profile, "trace": pprof.Trace}
 		for name, handle := range profiles {
-			mux.Handle("GET /debug/pprof/"+name, api.Guarded(s.opt.Gate, handle))
+			mux.Handle("GET /debug/pprof/"+name, api.Guarded(s.gate, handle))
 		}
 	}
 	return mux

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -54,8 +53,8 @@ func serveWith(t *testing.T, db *pgtest.DB, opt server.Options) (url string, sto
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	var listener net.Listener
-	if listener, err = server.Listen(t.Context(), "127.0.0.1:0"); err != nil {
+	listener, err := opt.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +63,7 @@ func serveWith(t *testing.T, db *pgtest.DB, opt server.Options) (url string, sto
 	go func() { ended <- s.Serve(ctx, listener) }()
 	stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() { _ = stop() })
-	return "http://" + listener.Addr().String(), stop
+	return opt.URL(listener), stop
 }
 
 func TestAStoppingServerAnswersTheReceivesThatWait(t *testing.T) {

@@ -146,6 +146,9 @@ func (s *Server) transport(ctx context.Context, server *http.Server, at net.List
 		at = netutil.LimitListener(at, s.opt.ConnsMax)
 	}
 	if s.opt.TLS == nil {
+		if s.gate.Asks() && !loopbackAddress(at.Addr()) {
+			s.opt.Log.Warn("tokens come in clear: give --tls-cert, or put a proxy in front that speaks TLS")
+		}
 		return func() error { return server.Serve(at) }, nil
 	}
 	certs, err := newCertificates(*s.opt.TLS, s.opt.Log)
@@ -155,6 +158,12 @@ func (s *Server) transport(ctx context.Context, server *http.Server, at net.List
 	server.TLSConfig = certs.serverConfig()
 	go certs.reloadOn(ctx, s.opt.Reload)
 	return func() error { return server.ServeTLS(at, "", "") }, nil
+}
+
+// loopbackAddress reports whether only this machine reaches an address.
+func loopbackAddress(at net.Addr) bool {
+	host, _, err := net.SplitHostPort(at.String())
+	return err == nil && loopbackName(host)
 }
 
 // reloadOn reads the certificate anew whenever asked.
