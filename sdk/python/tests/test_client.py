@@ -303,3 +303,11 @@ def test_run_until_empty_tells_what_is_left(client: weir.Client, queue: str) -> 
     worker = weir.Worker(client, queue, print)
     with pytest.raises(TimeoutError, match="waiting=1"):
         testing.run_until_empty(worker, timeout=0.1)
+
+
+def test_what_an_older_engine_does_not_know_is_told_apart(client: weir.Client) -> None:
+    call = calls.Call("later", "select weir.not_known_yet()", [], lambda _: None, None, lambda _: None, True)
+    with pytest.raises(weir.Error) as failure:
+        client.run(call)
+    assert failure.value.code == "WR015"
+    assert failure.value.hint is not None

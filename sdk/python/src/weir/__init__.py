@@ -2,18 +2,23 @@
 
 from weir.aio.client import AsyncClient, AsyncTransaction, connect_async
 from weir.aio.consumer import AsyncConsumer, AsyncReceived
+from weir.aio.jobs import AsyncJob, AsyncJobs, AsyncRunningJob
 from weir.aio.producer import AsyncProducer
-from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter
+from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter, Snooze
 from weir.generated.client import Client, Transaction, connect
 from weir.generated.consumer import Consumer, Received
+from weir.generated.jobs import Job, Jobs, RunningJob
 from weir.generated.producer import Producer
+from weir.hooks import Hooks, Sending
 from weir.types import (
     Binding,
     DeadLetter,
     Duration,
+    Enqueued,
     Finding,
     Group,
     GroupStats,
+    JobStatus,
     Message,
     Outgoing,
     Published,
@@ -25,8 +30,11 @@ from weir.worker import AsyncWorker, Context, Health, Worker
 __all__ = [
     "AsyncClient",
     "AsyncConsumer",
+    "AsyncJob",
+    "AsyncJobs",
     "AsyncProducer",
     "AsyncReceived",
+    "AsyncRunningJob",
     "AsyncTransaction",
     "AsyncWorker",
     "Binding",
@@ -36,11 +44,16 @@ __all__ = [
     "Context",
     "DeadLetter",
     "Duration",
+    "Enqueued",
     "Error",
     "Finding",
     "Group",
     "GroupStats",
     "Health",
+    "Hooks",
+    "Job",
+    "JobStatus",
+    "Jobs",
     "Message",
     "Outgoing",
     "PayloadError",
@@ -50,6 +63,9 @@ __all__ = [
     "Received",
     "Reject",
     "RetryAfter",
+    "RunningJob",
+    "Sending",
+    "Snooze",
     "StoredMessage",
     "Transaction",
     "Worker",

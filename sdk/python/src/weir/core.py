@@ -18,9 +18,9 @@ from typing import Any, Protocol, TypeVar
 
 from weir import calls
 from weir.calls import Call
-from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter
+from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter, Snooze
 from weir.errors_generated import ALREADY_FINISHED
-from weir.handlers import AlreadyFinished, Context, Handlers, is_lost
+from weir.handlers import AlreadyFinished, Context, Finished, Handlers, is_lost
 from weir.held import Chain, Claim, Item, Outcome, Run, acks, chains, returns
 from weir.runtime import jitter
 from weir.types import Duration, Message, seconds
@@ -67,6 +67,8 @@ class Options:
     stop_timeout: Duration
     maintain: bool
     http: bool
+    jobs: bool
+    """Its messages are jobs, which can be cancelled."""
     on_error: Callable[[BaseException, Message[Any] | None], None] | None
 
     def __post_init__(self) -> None:
@@ -272,7 +274,11 @@ class Core:
         if run.timer is not None:
             run.timer.cancel()
         error = _error_of(run.running.future)
-        if error is None and not self._handlers.exactly_once:
+        result = None if error is not None else run.running.future.result()
+        if isinstance(result, Finished):
+            if not claim.lost:
+                self._become(Outcome("finish", claim, (run.message.id,), result=result.value))
+        elif error is None and not self._handlers.exactly_once:
             self._ack(claim, run.message)
         else:
             outcome = self._outcome(run, error)
@@ -305,6 +311,10 @@ class Core:
             reason = f"timed out after {self._timeout} s"
             self._report(TimeoutError(reason), message)
             return Outcome("nack", claim, ids, None, reason)
+        if run.cancelled:
+            return Outcome("reject", claim, ids, None, "cancelled")
+        if isinstance(error, Snooze):
+            return Outcome("snooze", claim, ids, error.delay)
         if isinstance(error, RetryAfter):
             return Outcome("nack", claim, ids, error.delay, error.reason)
         if isinstance(error, Reject):
@@ -352,7 +362,7 @@ class Core:
         acked, self._acked = self._acked, set()
         outcomes, self._outcomes = self._outcomes, []
         await self._settle_kind("ack", acks(acked))
-        for kind in ("nack", "reject", "release"):
+        for kind in ("finish", "nack", "reject", "release", "snooze"):
             await self._settle_kind(kind, returns(o for o in outcomes if o.kind == kind))
 
     async def _settle_kind(self, kind: str, items: list[Item]) -> None:
@@ -393,7 +403,21 @@ class Core:
             claims = [claim for claim in self._claims.values() if not claim.pinned]
             if claims and not await self._extend(claims):
                 pause = min(1.0, self._lease / 10)
+            if claims and self._o.jobs:
+                await self._tell_cancelled(claims)
             self._expire()
+
+    async def _tell_cancelled(self, claims: list[Claim]) -> None:
+        """Have the handlers of jobs that were cancelled leave off."""
+        try:
+            cancelled = await self._port.run(calls.cancelled(self._o.queue, [claim.id for claim in claims]))
+        except Error as error:
+            self._report(error, None)
+            return
+        for run in self._running:
+            if (run.chain.claim.id, run.message.id) in cancelled:
+                run.cancelled = True
+                run.running.cancel()
 
     async def _extend(self, claims: list[Claim]) -> bool:
         """Renew claims; False when it has to be tried again soon."""

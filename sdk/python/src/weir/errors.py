@@ -11,7 +11,7 @@ import psycopg
 
 from weir.errors_generated import CODES
 
-__all__ = ["Cancelled", "Error", "PayloadError", "Reject", "RetryAfter"]
+__all__ = ["Cancelled", "Error", "PayloadError", "Reject", "RetryAfter", "Snooze"]
 
 CANNOT_CONNECT = "08001"
 CONNECTION_FAILURE = "08006"
@@ -20,6 +20,10 @@ NOT_SUPPORTED = "WR015"
 # Of PostgreSQL's own codes: classes, and single codes, after which the same call may succeed later.
 _RETRYABLE_CLASSES = {"08", "40", "53", "57"}
 _RETRYABLE_CODES = {"25006", "55P03"}
+
+# A function, a column, a schema that is not there to be called.
+_UNDEFINED = {"42883", "42703", "3F000"}
+_OLDER = "The engine is older than this package, or is not installed: upgrade it with `weir install`."
 
 
 class Error(Exception):
@@ -77,6 +81,14 @@ class Reject(Exception):
         self.reason = reason
 
 
+class Snooze(Exception):
+    """Raised by a handler: its time has not come; deliver the message after ``delay``, the attempt not counted."""
+
+    def __init__(self, delay: timedelta | float) -> None:
+        super().__init__(f"snoozed for {delay}")
+        self.delay = delay
+
+
 class PayloadError(ValueError):
     """A payload does not fit the type that was asked for."""
 
@@ -112,6 +124,8 @@ def from_driver(error: Exception) -> Error:
     """Turn an exception of psycopg, or of another driver with a SQLSTATE, into an Error."""
     diag = getattr(error, "diag", None)
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
+    if code in _UNDEFINED:  # the statement is this package's, not the user's
+        return Error(NOT_SUPPORTED, str(error), hint=_OLDER)
     if code and diag is not None and diag.message_primary:
         return Error(code, diag.message_primary, detail=diag.message_detail, hint=diag.message_hint)
     if code:

@@ -14,12 +14,20 @@ from weir.aio.client import AsyncClient
 from weir.errors import Error
 from weir.generated.client import Client
 from weir.held import Running
+from weir.hooks import NO_HOOKS, Hooks
 from weir.threads import Threads
 from weir.types import Message
 
 
 class AlreadyFinished(Exception):
     """The message was finished before; there is nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a handler returns to have the result of its job kept."""
+
+    value: Any
 
 
 @dataclass(eq=False)
@@ -31,6 +39,10 @@ class Context:
     """With ``exactly_once``: the transaction, to send with and, as ``tx.connection``, to write one's own rows."""
     cancelled: bool = False
     """Whether the handler should leave off: its time is over, its claim lost, or the worker stops at once."""
+
+
+class RunsJobs:
+    """The handler of a worker of jobs: its results are kept, and its jobs can be cancelled."""
 
 
 class Handlers(Protocol):
@@ -55,6 +67,7 @@ class _Handler:
         places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         if not places and not any(p.kind == p.VAR_POSITIONAL for p in parameters):
             raise TypeError(f"handler {function!r} takes no message")
+        self.runs_jobs = isinstance(function, RunsJobs)
         self.wants_context = len(places) > 1 and places[1].default is inspect.Parameter.empty
         self.payload = payload if payload is not None else _payload_of(function, places)
 
@@ -91,6 +104,27 @@ def _layer(layer: Callable[..., Any], following: Callable[..., Any]) -> Callable
     return call
 
 
+def _hooked(hooks: Hooks, layer: Callable[[Hooks], Callable[..., Any]]) -> list[Callable[..., Any]]:
+    """Return the middleware that a client's hooks are."""
+    return [] if hooks is NO_HOOKS else [layer(hooks)]
+
+
+def _hook(hooks: Hooks) -> Callable[..., Any]:
+    def layer(message: Message[Any], context: Context, following: Callable[[], Any]) -> Any:
+        with hooks.processing(message):
+            return following()
+
+    return layer
+
+
+def _async_hook(hooks: Hooks) -> Callable[..., Any]:
+    async def layer(message: Message[Any], context: Context, following: Callable[[], Any]) -> Any:
+        with hooks.processing(message):
+            return await following()
+
+    return layer
+
+
 class _Task:
     """A handler that is a task."""
 
@@ -116,7 +150,7 @@ class AsyncHandlers:
     ) -> None:
         self._client = client
         self._handler = _Handler(handler, payload)
-        self._call = _wrap(self._handler.call, middleware)
+        self._call = _wrap(self._handler.call, [*_hooked(client.hooks, _async_hook), *middleware])
         self.exactly_once = exactly_once
 
     def start(self, message: Message[Any], context: Context) -> Running:
@@ -125,16 +159,22 @@ class AsyncHandlers:
     def close(self) -> None:
         pass
 
-    async def _run(self, message: Message[Any], context: Context) -> None:
+    async def _run(self, message: Message[Any], context: Context) -> Any:
         message = context.message = self._handler.typed(message)
         if not self.exactly_once:
-            await self._call(message, context)
-            return
+            return await self._call(message, context)
         async with self._client.transaction() as tx:
+            context.tx = tx
+            if self._handler.runs_jobs:
+                result = await self._call(message, context)
+                value = result.value if isinstance(result, Finished) else None
+                if await tx.finish(message.queue, message.claim_id, message.id, value) == 0:
+                    raise AlreadyFinished
+                return None
             if await tx.ack(message.queue, message.claim_id, [message.id]) == 0:
                 raise AlreadyFinished
-            context.tx = tx
             await self._call(message, context)
+        return None
 
 
 class _Thread:
@@ -166,7 +206,7 @@ class ThreadHandlers:
             raise TypeError("a Worker runs functions; for a coroutine function use AsyncWorker with an AsyncClient")
         self._client = client
         self._handler = _Handler(handler, payload)
-        self._call = _wrap(self._handler.call, middleware)
+        self._call = _wrap(self._handler.call, [*_hooked(client.hooks, _hook), *middleware])
         self.exactly_once = exactly_once
         self.threads = Threads(concurrency, "weir-handler")
 
@@ -176,16 +216,22 @@ class ThreadHandlers:
     def close(self) -> None:
         self.threads.close()
 
-    def _run(self, message: Message[Any], context: Context) -> None:
+    def _run(self, message: Message[Any], context: Context) -> Any:
         message = context.message = self._handler.typed(message)
         if not self.exactly_once:
-            self._call(message, context)
-            return
+            return self._call(message, context)
         with self._client.transaction() as tx:
+            context.tx = tx
+            if self._handler.runs_jobs:
+                result = self._call(message, context)
+                value = result.value if isinstance(result, Finished) else None
+                if tx.finish(message.queue, message.claim_id, message.id, value) == 0:
+                    raise AlreadyFinished
+                return None
             if tx.ack(message.queue, message.claim_id, [message.id]) == 0:
                 raise AlreadyFinished
-            context.tx = tx
             self._call(message, context)
+        return None
 
 
 def is_lost(error: BaseException) -> bool:

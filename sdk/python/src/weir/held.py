@@ -59,6 +59,8 @@ class Run:
     running: Running
     timer: asyncio.TimerHandle | None = None
     timed_out: bool = False
+    cancelled: bool = False
+    """The job was cancelled, and its handler told."""
 
     def time_out(self) -> None:
         """Have the handler leave off, for its time is over; its lease is renewed until it has."""
@@ -68,14 +70,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What shall become of messages of a claim that are not done."""
+    """What shall become of messages of a claim that are not simply acked."""
 
     kind: str
-    """``nack``, ``reject`` or ``release``."""
+    """``finish``, ``nack``, ``reject``, ``release`` or ``snooze``."""
     claim: Claim
     ids: tuple[int, ...]
     delay: Duration | None = None
     reason: str | None = None
+    result: Any = None
     taken: tuple[int, ...] = ()
     """Messages behind a failed one of an ordered group: the engine takes them back with it."""
 
@@ -106,4 +109,4 @@ def acks(claims: Iterable[Claim]) -> list[Item]:
 
 def returns(outcomes: Iterable[Outcome]) -> list[Item]:
     """Turn outcomes into settlements."""
-    return [(o.claim, Settlement(o.claim.id, o.ids, o.delay, o.reason), {*o.ids, *o.taken}) for o in outcomes]
+    return [(o.claim, Settlement(o.claim.id, o.ids, o.delay, o.reason, o.result), {*o.ids, *o.taken}) for o in outcomes]

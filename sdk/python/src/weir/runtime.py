@@ -6,7 +6,13 @@ import asyncio
 import random
 import threading
 import time
+from collections.abc import Awaitable
+from typing import Annotated, TypeVar
 
+R = TypeVar("R")
+
+AsyncReturns = Awaitable[R]
+Returns = Annotated[R, "what a function returns that is no coroutine function"]
 AsyncLock = asyncio.Lock
 Lock = threading.Lock
 async_sleep = asyncio.sleep

@@ -156,6 +156,37 @@ class GroupStats:
 
 
 @dataclass(frozen=True, slots=True)
+class Enqueued:
+    """What became of a job of a batch."""
+
+    id: int
+    repeated: bool
+    """A job of the same unique key was there already; the id is that one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """How a tracked job stands."""
+
+    id: int
+    kind: str
+    state: str
+    """``waiting``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+    attempt: int
+    progress: Json
+    """What its worker told last."""
+    result: Json
+    """What its function returned."""
+    error: str | None
+    """Why the last try failed, or why it was cancelled."""
+    enqueued_at: datetime
+    run_at: datetime | None
+    progress_at: datetime | None
+    finished_at: datetime | None
+    cancelled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Settlement:
     """What becomes of some messages of one claim; ``ids`` None means all that are left of it."""
 
@@ -163,6 +194,8 @@ class Settlement:
     ids: tuple[int, ...] | None = None
     delay: Duration | None = None
     reason: str | None = None
+    result: Json = None
+    """Of ``finish``, which is for one job."""
 
 
 def span(duration: Duration) -> timedelta:

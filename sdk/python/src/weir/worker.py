@@ -17,7 +17,7 @@ from weir.core import Core, Health, Options, T
 from weir.generated.client import Client
 from weir.generated.http import Http
 from weir.generated.wait import Waiter
-from weir.handlers import AsyncHandlers, Context, ThreadHandlers
+from weir.handlers import AsyncHandlers, Context, RunsJobs, ThreadHandlers
 from weir.threads import Threads
 from weir.types import Duration
 
@@ -97,7 +97,17 @@ class AsyncWorker:
         self.client, self.queue, self.group = client, queue, group
         http = isinstance(client.transport, AsyncHttp)
         options = Options(
-            queue, group, concurrency, prefetch, lease, timeout, stop_timeout, maintain and not http, http, on_error
+            queue,
+            group,
+            concurrency,
+            prefetch,
+            lease,
+            timeout,
+            stop_timeout,
+            maintain and not http,
+            http,
+            isinstance(handler, RunsJobs) and not http,
+            on_error,
         )
         handlers = AsyncHandlers(client, handler, payload, middleware, exactly_once)
         self._core = Core(lambda: _AsyncPort(client, queue), handlers, options)
@@ -161,7 +171,17 @@ class Worker:
         self.client, self.queue, self.group = client, queue, group
         http = isinstance(client.transport, Http)
         options = Options(
-            queue, group, concurrency, prefetch, lease, timeout, stop_timeout, maintain and not http, http, on_error
+            queue,
+            group,
+            concurrency,
+            prefetch,
+            lease,
+            timeout,
+            stop_timeout,
+            maintain and not http,
+            http,
+            isinstance(handler, RunsJobs) and not http,
+            on_error,
         )
         self._handlers = ThreadHandlers(client, handler, payload, middleware, exactly_once, concurrency)
         self._core = Core(lambda: _ThreadPort(client, queue), self._handlers, options)

@@ -21,14 +21,17 @@ from weir.aio.wait import AsyncWaiter
 from weir.calls import DEFAULT_GROUP, Call
 from weir.errors import Error, from_driver
 from weir.errors_generated import MESSAGE_NOT_FOUND
+from weir.hooks import NO_HOOKS, Hooks
 from weir.runtime import async_sleep, jitter
 from weir.types import (
     Binding,
     DeadLetter,
     Duration,
+    Enqueued,
     Finding,
     Group,
     GroupStats,
+    JobStatus,
     Json,
     Message,
     Outgoing,
@@ -45,14 +48,15 @@ _RETRIES = 4
 _RETRY_MIN = 0.1
 
 
-def connect_async(target: str, *, pool_max: int = 10) -> AsyncClient:
+def connect_async(target: str, *, pool_max: int = 10, hooks: Hooks = NO_HOOKS) -> AsyncClient:
     """Return a client of a database (``postgres://...``, ``host=...``) or of a ``weir serve`` (``http://...``).
 
-    It connects with the first call; ``pool_max`` limits its connections to PostgreSQL.
+    It connects with the first call; ``pool_max`` limits its connections to PostgreSQL; ``hooks`` stand around its sends
+    and the handlers of its workers: see ``weir.otel``.
     """
     if target.startswith(("http://", "https://")):
-        return AsyncClient(AsyncHttp.at(target))
-    return AsyncClient(AsyncPostgres.at(target, pool_max=pool_max))
+        return AsyncClient(AsyncHttp.at(target), hooks=hooks)
+    return AsyncClient(AsyncPostgres.at(target, pool_max=pool_max), hooks=hooks)
 
 
 class AsyncClient:
@@ -68,6 +72,7 @@ class AsyncClient:
         source: AsyncTransport | psycopg_pool.AsyncConnectionPool[Any] | psycopg.AsyncConnection[Any],
         *,
         retries: int = _RETRIES,
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
         """Take a pool or a connection that the caller has; ``close`` leaves it open. See ``connect_async`` for DSNs."""
         self.transport: AsyncTransport
@@ -79,6 +84,7 @@ class AsyncClient:
         else:
             self.transport = source
         self._retries = retries
+        self.hooks = hooks
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -112,7 +118,7 @@ class AsyncClient:
 
         ``tx`` is a connection or a cursor of psycopg, or what SQLAlchemy or Django call a session or a connection.
         """
-        return AsyncClient(AsyncJoined(tx), retries=0)
+        return AsyncClient(AsyncJoined(tx), retries=0, hooks=self.hooks)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncTransaction]:
@@ -123,14 +129,14 @@ class AsyncClient:
         """
         if isinstance(self.transport, AsyncHttp):
             gathered = AsyncGathered()
-            yield AsyncTransaction(gathered, retries=0)
+            yield AsyncTransaction(gathered, retries=0, hooks=self.hooks)
             await gathered.commit(self.transport)
         elif isinstance(self.transport, AsyncPostgres):
             async with self.transport.connection() as conn, _committing(conn):
-                yield AsyncTransaction(AsyncJoined(conn), retries=0)
+                yield AsyncTransaction(AsyncJoined(conn), retries=0, hooks=self.hooks)
         elif isinstance(self.transport, AsyncJoined) and isinstance(self.transport.tx, psycopg.AsyncConnection):
             async with _committing(self.transport.tx):
-                yield AsyncTransaction(self.transport, retries=0)
+                yield AsyncTransaction(self.transport, retries=0, hooks=self.hooks)
         else:
             raise TypeError("this client is part of a transaction; the caller who began it commits it")
 
@@ -148,17 +154,19 @@ class AsyncClient:
         priority: int | None = None,
     ) -> int:
         """Send one message and return its id. The payload is JSON, a dataclass or a pydantic model."""
-        return await self.run(
-            calls.send(
+        with self.hooks.sending(queue, [Outgoing(codec.encode(payload), key, headers, dedup_key)]) as sending:
+            [message] = sending.messages
+            call = calls.send(
                 queue,
-                codec.encode(payload),
+                message.payload,
                 key=key,
-                headers=headers,
+                headers=message.headers,
                 delay=delay,
                 dedup_key=dedup_key,
                 priority=priority,
             )
-        )
+            sending.ids = [await self.run(call)]
+            return sending.ids[0]
 
     async def send_batch(
         self,
@@ -175,7 +183,10 @@ class AsyncClient:
             else Outgoing(codec.encode(m))
             for m in messages
         ]
-        return await self.run(calls.send_batch(queue, encoded, delay=delay, priority=priority))
+        with self.hooks.sending(queue, encoded) as sending:
+            call = calls.send_batch(queue, sending.messages, delay=delay, priority=priority)
+            sending.ids = await self.run(call)
+            return sending.ids
 
     async def publish(
         self,
@@ -187,7 +198,9 @@ class AsyncClient:
         delay: Duration | None = None,
     ) -> list[Published]:
         """Send a message to every queue that is bound to the topic, and return where it went."""
-        return await self.run(calls.publish(topic, codec.encode(payload), key=key, headers=headers, delay=delay))
+        with self.hooks.sending(topic, [Outgoing(codec.encode(payload), key, headers)]) as sending:
+            [message] = sending.messages
+            return await self.run(calls.publish(topic, message.payload, key=key, headers=message.headers, delay=delay))
 
     async def bind(self, pattern: str, queue: str) -> None:
         """Send messages of the topics that a pattern covers to a queue: ``*`` is a word, ``#`` any number of words."""
@@ -300,6 +313,95 @@ class AsyncClient:
     async def extend(self, queue: str, claim_id: int, lease: Duration, *, group: str | None = None) -> datetime:
         """Give a live claim more time, from now, and return its deadline."""
         return await self.run(calls.extend(queue, claim_id, lease, group))
+
+    # --- jobs
+
+    async def enqueue(
+        self,
+        queue: str,
+        kind: str,
+        args: Any = None,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, Json] | None = None,
+        delay: Duration | None = None,
+        run_at: datetime | None = None,
+        priority: int | None = None,
+        unique_key: str | None = None,
+        unique_for: Duration | None = None,
+        unique: bool | None = None,
+        tracked: bool | None = None,
+    ) -> int:
+        """Enqueue a job and return its id, or that of the job of the same unique key that is there already.
+
+        ``unique`` makes it unique by kind and arguments, ``unique_key`` by that key; until it is finished, or for
+        ``unique_for``. Only a ``tracked`` job can be asked for by ``job``.
+        """
+        with self.hooks.sending(queue, [Outgoing({} if args is None else codec.encode(args), key, headers)]) as sending:
+            [message] = sending.messages
+            call = calls.enqueue(
+                queue,
+                kind,
+                message.payload,
+                key=key,
+                headers=message.headers,
+                delay=delay,
+                run_at=run_at,
+                priority=priority,
+                unique_key=unique_key,
+                unique_for=unique_for,
+                unique=unique,
+                tracked=tracked,
+            )
+            sending.ids = [await self.run(call)]
+            return sending.ids[0]
+
+    async def enqueue_batch(
+        self,
+        queue: str,
+        jobs: Sequence[Mapping[str, Any]],
+        *,
+        delay: Duration | None = None,
+        priority: int | None = None,
+        unique_for: Duration | None = None,
+        unique: bool | None = None,
+        tracked: bool | None = None,
+    ) -> list[Enqueued]:
+        """Enqueue many jobs, all or none: ``{"kind": ..., "args": ..., "key": ..., "unique_key": ...}`` each."""
+        encoded = [codec.encode(job) for job in jobs]
+        return await self.run(
+            calls.enqueue_batch(
+                queue,
+                encoded,
+                delay=delay,
+                priority=priority,
+                unique_for=unique_for,
+                unique=unique,
+                tracked=tracked,
+            )
+        )
+
+    async def job(self, queue: str, id: int) -> JobStatus | None:
+        """Return how a tracked job stands; None when it is not tracked or ended longer ago than such are kept."""
+        return await self.run(calls.job(queue, id))
+
+    async def cancel(self, queue: str, id: int, *, reason: str | None = None) -> str:
+        """Cancel a job: ``cancelled``, or ``running``: its worker is told, or ``ended``: it was too late."""
+        return await self.run(calls.cancel(queue, id, reason))
+
+    async def progress(
+        self, queue: str, claim_id: int, id: int, progress: Any = None, *, lease: Duration | None = None
+    ) -> bool:
+        """Tell how far a job is; False when it was cancelled."""
+        return await self.run(calls.progress(queue, claim_id, id, codec.encode(progress), lease))
+
+    async def finish(self, queue: str, claim_id: int, id: int, result: Any = None) -> int:
+        """Ack a job and keep its result, if it is tracked."""
+        return await self.run(calls.finish(queue, claim_id, id, codec.encode(result)))
+
+    async def snooze(self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, delay: Duration = 60) -> int:
+        """Give messages back for later; the attempt is not counted."""
+        return await self.run(calls.snooze(queue, claim_id, ids, delay))
 
     # --- dead letters
 

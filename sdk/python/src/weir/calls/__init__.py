@@ -25,6 +25,16 @@ from weir.calls.admin import (
 )
 from weir.calls.call import DEFAULT_GROUP, Call, Request, Row
 from weir.calls.claims import ack, extend, extend_all, nack, reject, release, settle
+from weir.calls.jobs import (
+    cancel,
+    cancelled,
+    enqueue,
+    enqueue_batch,
+    finish,
+    job,
+    progress,
+    snooze,
+)
 from weir.calls.messages import get, peek, pop, receive, send, send_batch
 from weir.calls.topics import bind, list_bindings, publish, route, unbind
 
@@ -35,6 +45,8 @@ __all__ = [
     "Row",
     "ack",
     "bind",
+    "cancel",
+    "cancelled",
     "configure_group",
     "configure_queue",
     "create_group",
@@ -44,9 +56,13 @@ __all__ = [
     "doctor",
     "drop_group",
     "drop_queue",
+    "enqueue",
+    "enqueue_batch",
     "extend",
     "extend_all",
+    "finish",
     "get",
+    "job",
     "list_bindings",
     "list_groups",
     "list_queues",
@@ -56,6 +72,7 @@ __all__ = [
     "pause",
     "peek",
     "pop",
+    "progress",
     "publish",
     "purge",
     "receive",
@@ -69,6 +86,7 @@ __all__ = [
     "send",
     "send_batch",
     "settle",
+    "snooze",
     "stats",
     "unbind",
     "version",

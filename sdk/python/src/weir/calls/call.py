@@ -94,6 +94,11 @@ def nothing(_: Any) -> None:
     return None
 
 
+def no_answer(_: Any) -> Any:
+    """Stand where a call has no request over HTTP."""
+    raise AssertionError("unreachable")
+
+
 def first(rows: list[Row]) -> Any:
     return rows[0][0]
 

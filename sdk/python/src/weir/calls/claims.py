@@ -105,23 +105,35 @@ def extend(queue: str, claim_id: int, lease: Duration, group: str | None) -> Cal
 
 # Many claims at once: a worker's. All or none of them happen.
 
-_ITEMS = "from jsonb_to_recordset(%s::jsonb) as i (claim_id bigint, ids bigint[], delay interval, reason text)"
+_ITEMS = (
+    "from jsonb_to_recordset(%s::jsonb) as i (claim_id bigint, ids bigint[], delay interval, reason text, result jsonb)"
+)
 _ACK_ALL = f"select weir.ack(%s, i.claim_id, i.ids) {_ITEMS}"
 _NACK_ALL = f"select weir.nack(%s, i.claim_id, i.ids, i.delay, i.reason) {_ITEMS}"
 _REJECT_ALL = f"select weir.reject(%s, i.claim_id, i.ids, i.reason) {_ITEMS}"
 _RELEASE_ALL = f"select weir.release(%s, i.claim_id, i.ids) {_ITEMS}"
+_SNOOZE_ALL = f"select weir.snooze(%s, i.claim_id, i.ids, i.delay) {_ITEMS}"
+_FINISH_ALL = f"select weir.finish(%s, i.claim_id, i.ids[1], i.result) {_ITEMS}"
+_SETTLE_ALL = {
+    "ack": _ACK_ALL,
+    "nack": _NACK_ALL,
+    "reject": _REJECT_ALL,
+    "release": _RELEASE_ALL,
+    "snooze": _SNOOZE_ALL,
+    "finish": _FINISH_ALL,
+}
 _EXTEND_ALL = "select weir.extend(%s, i.claim_id, %s::interval) from unnest(%s::bigint[]) as i (claim_id)"
 
 
 def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Call[None]:
-    """Ack, nack, reject or release messages of many claims."""
-    sql = {"ack": _ACK_ALL, "nack": _NACK_ALL, "reject": _REJECT_ALL, "release": _RELEASE_ALL}[kind]
+    """Ack, nack, reject, release, snooze or finish messages of many claims."""
     given = [
         fields(
             claim_id=item.claim_id,
             ids=None if item.ids is None else list(item.ids),
             delay=None if item.delay is None else f"{millis(item.delay)} milliseconds",
             reason=item.reason,
+            result=item.result,
         )
         for item in items
     ]
@@ -135,7 +147,8 @@ def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Ca
         for item in items
     ]
     request = Request("POST", f"{group_path(queue, group)}/{kind}", {f"{kind}s": sent})
-    return Call(kind, sql, [queue, json_text(given)], nothing, request, nothing, kind == "ack")
+    over_http = request if kind not in {"snooze", "finish"} else None
+    return Call(kind, _SETTLE_ALL[kind], [queue, json_text(given)], nothing, over_http, nothing, kind == "ack")
 
 
 def extend_all(queue: str, group: str, claim_ids: Sequence[int], lease: Duration) -> Call[None]:
