@@ -9,9 +9,9 @@ import (
 )
 
 const settingsIntro = "What `weir serve` and `weir up` can be told: by a flag, else by a variable of the\n" +
-	"environment, else by a key of the YAML file that `--config` or `WEIR_CONFIG` names, else they do the default. One file serves\n" +
-	"both commands; a key that neither knows is an error. A variable that is empty counts as not set. Lists are\n" +
-	"written with commas, in the file also as YAML lists.\n\n" +
+	"environment, else by a key of the YAML file that `--config` or `WEIR_CONFIG` names, else they do the\n" +
+	"default. One file serves both commands; a key that neither knows is an error. A variable that is empty\n" +
+	"counts as not set. Lists are written with commas, in the file also as YAML lists.\n\n" +
 	"```yaml\nlisten: 0.0.0.0:9347\nauth: true\ntls_cert: /etc/weir/tls.crt\ntls_key: /etc/weir/tls.key\n" +
 	"dsn: postgres://weir@db/app\n```\n\n"
 
