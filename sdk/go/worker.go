@@ -19,9 +19,11 @@ type Middleware func(next Handler[json.RawMessage]) Handler[json.RawMessage]
 
 // WorkerOptions are the settings of a worker. The zero value of a field means what it says.
 type WorkerOptions struct {
-	Group       string        // DefaultGroup
-	Concurrency int           // handlers that run at once: 10
-	Prefetch    int           // messages held at most, running ones included: twice Concurrency
+	Group       string // DefaultGroup
+	Concurrency int    // handlers that run at once: 10
+	// Prefetch is how many messages are held at most, running ones included. Unless given it is twice Concurrency, and
+	// up to 1,000 as long as a message waits here for a handler no longer than a tenth of a second.
+	Prefetch    int
 	Lease       time.Duration // of a claim, renewed while its messages are held: 30 seconds
 	Timeout     time.Duration // of one handler: none
 	StopTimeout time.Duration // how long handlers may take to end once ctx of Run has ended: 30 seconds
@@ -56,6 +58,7 @@ type Worker struct {
 	ordered bool
 	claims  map[int64]*claim
 	held    int // messages between receive and settlement
+	pace    pace
 	health  Health
 }
 
@@ -86,10 +89,11 @@ func NewWorker[T any](c *Client, queue string, handle Handler[T], opts ...Worker
 		w.opt = opts[0]
 	}
 	w.opt.setDefaults()
+	w.pace = newPace(w.opt)
 	for i := len(w.opt.Middleware) - 1; i >= 0; i-- {
 		w.handle = w.opt.Middleware[i](w.handle)
 	}
-	w.units = make(chan []*task, w.opt.Prefetch)
+	w.units = make(chan []*task, w.pace.most)
 	w.handlers, w.hard = context.WithCancelCause(context.Background())
 	return w
 }
@@ -101,10 +105,6 @@ func (o *WorkerOptions) setDefaults() {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 10
 	}
-	if o.Prefetch <= 0 {
-		o.Prefetch = 2 * o.Concurrency
-	}
-	o.Prefetch = max(o.Prefetch, o.Concurrency)
 	if o.Lease <= 0 {
 		o.Lease = 30 * time.Second
 	}

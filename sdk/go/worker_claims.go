@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -9,6 +10,7 @@ import (
 type claim struct {
 	id       int64
 	deadline time.Time // by our clock, and no later than the engine's
+	taken    time.Time // when its first messages came
 	left     int       // messages that are not settled
 	results  []result  // to settle
 	partial  bool      // not all its messages end with an ack, so that it must not be acked as a whole
@@ -81,8 +83,8 @@ func (w *Worker) fetchAll(calls context.Context) {
 func (w *Worker) free() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := w.opt.Prefetch - w.held
-	if n < w.opt.Prefetch/4 {
+	n := w.pace.now - w.held
+	if n < w.pace.now/4 {
 		return 0
 	}
 	return n
@@ -102,7 +104,10 @@ func (w *Worker) fetch(calls context.Context, n int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.note(func(h *Health) { h.LastReceive, h.Err = time.Now(), nil })
+	w.mu.Lock()
+	w.health.LastReceive, w.health.Err = time.Now(), nil
+	w.pace.fetched(len(messages) == n)
+	w.mu.Unlock()
 	for _, unit := range w.take(messages, began.Add(w.opt.Lease)) {
 		w.units <- unit
 	}
@@ -122,13 +127,14 @@ func (w *Worker) take(messages []*RawMessage, deadline time.Time) [][]*task {
 		claim int64
 		key   string
 	}
+	now := time.Now()
 	var units [][]*task
 	lines := map[line]int{}
 	for _, m := range messages {
 		m.client = w.client
 		c := w.claims[m.ClaimID]
 		if c == nil {
-			c = &claim{id: m.ClaimID, deadline: deadline}
+			c = &claim{id: m.ClaimID, deadline: deadline, taken: now}
 			w.claims[c.id] = c
 		}
 		t := &task{message: m, claim: c}
@@ -212,14 +218,47 @@ func (w *Worker) lose(c *claim, err error) {
 
 // giveBack returns what has not begun, so that nobody waits for the lease. Called when no more is claimed.
 func (w *Worker) giveBack() {
-	for {
-		select {
-		case unit := <-w.units:
-			w.finishUnused(unit)
-		default:
-			return
+	for w.giveBackOne() > 0 {
+	}
+}
+
+// giveBackOne returns a unit that has not begun, and how many messages it has: 0 when there is none.
+func (w *Worker) giveBackOne() int {
+	select {
+	case unit := <-w.units:
+		w.finishUnused(unit)
+		return len(unit)
+	default:
+		return 0
+	}
+}
+
+// shed gives back what was claimed when handlers were quicker than they are now: another worker would do it sooner.
+func (w *Worker) shed() {
+	w.mu.Lock()
+	excess := 0
+	for _, c := range w.claims {
+		if c.waits() && time.Since(c.taken) > shedAfter {
+			w.pace.now = w.pace.least
+			excess = w.held - w.pace.least
 		}
 	}
+	w.mu.Unlock()
+	for excess > 0 {
+		n := w.giveBackOne()
+		if n == 0 {
+			return
+		}
+		excess -= n
+	}
+}
+
+// shedAfter is how long a message may wait for a handler before it is given back, where more is held than need be.
+const shedAfter = time.Second
+
+// waits reports whether a message of the claim waits for a handler.
+func (c *claim) waits() bool {
+	return slices.ContainsFunc(c.tasks, func(t *task) bool { return t.cancel == nil && !t.over })
 }
 
 // finishUnused gives back tasks that have not begun.

@@ -66,6 +66,7 @@ func (w *Worker) start(t *task, cancel context.CancelCauseFunc) bool {
 	}
 	t.cancel = cancel
 	w.health.Busy++
+	w.pace.wait = max(w.pace.wait, time.Since(t.claim.taken))
 	return true
 }
 
@@ -116,6 +117,7 @@ func (w *Worker) renewAll(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		w.shed()
 		w.renew(ctx, w.aging(time.Now().Add(4*step)))
 		for _, c := range w.aging(time.Now().Add(step)) {
 			w.lose(c, fmt.Errorf("extend claim %d: %w", c.id, ErrClaimLost))

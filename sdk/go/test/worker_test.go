@@ -283,6 +283,57 @@ func TestExactlyOnceCommitsAllOrNothing(t *testing.T) {
 	}
 }
 
+func TestAWorkerOfSlowHandlersHoldsNoMoreThanTwiceAsManyMessages(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
+		get(c.SendBatch(t.Context(), "q", make([]weir.Outgoing, 100)))(t)
+		finish := make(chan struct{})
+		w := weir.NewWorker(c, "q", func(context.Context, *weir.RawMessage) error { <-finish; return nil },
+			weir.WorkerOptions{Concurrency: 3})
+		start(t, w)
+		t.Cleanup(func() { close(finish) })
+		pgtest.WaitFor(t, "handlers to run", func() bool { return w.Health().Busy == 3 })
+		rest := 0
+		for rest < 94 {
+			rest += len(get(c.Receive(t.Context(), "q", weir.Max(100), weir.Wait(10*time.Second)))(t))
+		}
+		if held := w.Health().Held; rest != 94 || held != 6 {
+			t.Errorf("%d messages held, %d left to others", held, rest)
+		}
+	})
+}
+
+func TestWhatWaitsForHandlersThatBecameSlowGoesToOthersUncounted(t *testing.T) {
+	t.Parallel()
+	_, c := newClient(t)
+	get(c.SendBatch(t.Context(), "q", make([]weir.Outgoing, 2000)))(t)
+	var count atomic.Int32
+	finish := make(chan struct{})
+	w := weir.NewWorker(c, "q", func(context.Context, *weir.RawMessage) error {
+		if count.Add(1) > 1000 {
+			<-finish
+		}
+		return nil
+	}, weir.WorkerOptions{Concurrency: 2, Lease: 12 * time.Second})
+	start(t, w)
+	t.Cleanup(func() { close(finish) })
+	pgtest.WaitFor(t, "the rest to be given back", func() bool {
+		return w.Health().Busy == 2 && count.Load() == 1002 && w.Health().Held == 4
+	})
+	for rest := 0; rest < 996; {
+		got := get(c.Receive(t.Context(), "q", weir.Max(1000), weir.Wait(10*time.Second)))(t)
+		if len(got) == 0 {
+			t.Fatalf("%d messages are left to others, want 996", rest)
+		}
+		for _, m := range got {
+			if m.Attempt != 1 {
+				t.Fatalf("message %d: attempt %d", m.ID, m.Attempt)
+			}
+		}
+		rest += len(got)
+	}
+}
+
 func TestASoftStopLetsHandlersEndAndGivesBackTheRestUncounted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
