@@ -15,6 +15,7 @@ begin;
 \ir types/group_stats.sql
 \ir types/finding.sql
 \ir types/job_status.sql
+\ir types/schedule_status.sql
 \ir types/log_record.sql
 \ir types/later_row.sql
 \ir types/parked_row.sql
@@ -35,6 +36,7 @@ begin;
 \ir tables/tokens.sql
 \ir tables/cancellations.sql
 \ir tables/carries.sql
+\ir tables/schedules.sql
 
 -- Names, limits, errors
 \ir internal/clock.sql
@@ -151,6 +153,17 @@ begin;
 \ir internal/drop_cancelled.sql
 \ir internal/attempt_of.sql
 \ir internal/job.sql
+
+-- Schedules
+\ir internal/cron_field.sql
+\ir internal/parse_cron.sql
+\ir internal/next_time_of_day.sql
+\ir internal/next_time.sql
+\ir internal/following.sql
+\ir internal/fire_schedule.sql
+\ir internal/queue_of_schedule.sql
+\ir internal/schedule.sql
+\ir internal/change_schedule.sql
 
 -- Ordered groups
 \ir internal/line_of.sql
@@ -303,6 +316,15 @@ begin;
 \ir functions/job.sql
 \ir functions/cancel.sql
 \ir functions/cancelled.sql
+
+-- Public: schedules
+\ir functions/schedule.sql
+\ir functions/unschedule.sql
+\ir functions/pause_schedule.sql
+\ir functions/resume_schedule.sql
+\ir functions/list_schedules.sql
+\ir functions/next_times.sql
+\ir functions/fire_schedules.sql
 
 -- Public: dead letters
 \ir functions/dead_letters.sql

@@ -64,6 +64,12 @@ const (
 	CodeInvalidKind = "WR050"
 	// CodeJobFinishedMeanwhile: Another transaction finished one of the jobs at this moment; nothing was changed.
 	CodeJobFinishedMeanwhile = "WR051"
+	// CodeInvalidSchedule: A cron expression, a time zone or another argument says no times at which a schedule could be due.
+	CodeInvalidSchedule = "WR052"
+	// CodeScheduleNotFound: No schedule has this name.
+	CodeScheduleNotFound = "WR053"
+	// CodeScheduleExists: A schedule of this name is there for another queue; nothing was changed.
+	CodeScheduleExists = "WR054"
 )
 
 // codeInfo is what errors.csv says about a SQLSTATE.
@@ -110,4 +116,7 @@ var codeInfos = map[string]codeInfo{
 	CodeTooManyRequests:      {Name: "too_many_requests", Status: 429, Retryable: true},
 	CodeInvalidKind:          {Name: "invalid_kind", Status: 400, Retryable: false},
 	CodeJobFinishedMeanwhile: {Name: "job_finished_meanwhile", Status: 409, Retryable: true},
+	CodeInvalidSchedule:      {Name: "invalid_schedule", Status: 400, Retryable: false},
+	CodeScheduleNotFound:     {Name: "schedule_not_found", Status: 404, Retryable: false},
+	CodeScheduleExists:       {Name: "schedule_exists", Status: 409, Retryable: false},
 }

@@ -64,4 +64,10 @@ var (
 	ErrInvalidKind = known("WR050", "invalid_kind", false)
 	// ErrJobFinishedMeanwhile is WR051: Another transaction finished one of the jobs at this moment; nothing was changed.
 	ErrJobFinishedMeanwhile = known("WR051", "job_finished_meanwhile", true)
+	// ErrInvalidSchedule is WR052: A cron expression, a time zone or another argument says no times at which a schedule could be due.
+	ErrInvalidSchedule = known("WR052", "invalid_schedule", false)
+	// ErrScheduleNotFound is WR053: No schedule has this name.
+	ErrScheduleNotFound = known("WR053", "schedule_not_found", false)
+	// ErrScheduleExists is WR054: A schedule of this name is there for another queue; nothing was changed.
+	ErrScheduleExists = known("WR054", "schedule_exists", false)
 )

@@ -1,5 +1,6 @@
 -- weir.maintain(every)
--- Gives space back: turns the rings of every queue, truncates what all groups have passed. Anyone may call it at any
+-- Enqueues the jobs of schedules that are due, and gives space back: turns the rings of every queue, truncates what all
+-- groups have passed. Anyone may call it at any
 -- time, any number at once; a queue that another session maintains is passed over. Delivery does not depend on it. Call
 -- it about once a second, and again at once while it returns more than 0; each call is a transaction of its own,
 -- because a step may only build on steps that are committed.
@@ -31,6 +32,7 @@ begin
         return 0;
     end if;
     perform setval('weir_internal.maintained_at', weir_internal.to_micros(v_now));
+    v_steps := weir.fire_schedules();
     for q in select * from weir_internal.queues order by random() loop
         continue when not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
         continue when not exists (select from weir_internal.queues where no = q.no)

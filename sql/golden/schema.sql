@@ -27,6 +27,7 @@
 -- table weir_internal.q1_parked of weir_internal.parked_row with -
 -- table weir_internal.queues of - with -
 -- table weir_internal.samples of - with -
+-- table weir_internal.schedules of - with -
 -- table weir_internal.segments of - with -
 -- table weir_internal.templates of - with -
 -- table weir_internal.tokens of - with -
@@ -35,6 +36,7 @@
 -- type weir.job_status of - with -
 -- type weir.message of - with -
 -- type weir.message_record of - with -
+-- type weir.schedule_status of - with -
 -- type weir.stored_message of - with -
 -- type weir_internal.claim of - with -
 -- type weir_internal.claim_range of - with -
@@ -102,6 +104,25 @@
 -- column weir.message_record.keys no. 7 text[] x 
 -- column weir.message_record.n no. 2 integer p 
 -- column weir.message_record.payloads no. 8 jsonb[] x 
+-- column weir.schedule_status.args no. 8 jsonb x 
+-- column weir.schedule_status.created_at no. 19 timestamp with time zone p 
+-- column weir.schedule_status.cron no. 3 text x 
+-- column weir.schedule_status.error no. 18 text x 
+-- column weir.schedule_status.every no. 4 interval p 
+-- column weir.schedule_status.headers no. 10 jsonb x 
+-- column weir.schedule_status.is_unique no. 12 boolean p 
+-- column weir.schedule_status.key no. 9 text x 
+-- column weir.schedule_status.kind no. 7 text x 
+-- column weir.schedule_status.last_at no. 16 timestamp with time zone p 
+-- column weir.schedule_status.last_id no. 17 bigint p 
+-- column weir.schedule_status.missed no. 6 text x 
+-- column weir.schedule_status.name no. 1 text x 
+-- column weir.schedule_status.next_at no. 15 timestamp with time zone p 
+-- column weir.schedule_status.paused no. 14 boolean p 
+-- column weir.schedule_status.priority no. 11 integer p 
+-- column weir.schedule_status.queue_name no. 2 text x 
+-- column weir.schedule_status.time_zone no. 5 text x 
+-- column weir.schedule_status.tracked no. 13 boolean p 
 -- column weir.stored_message.enqueued_at no. 5 timestamp with time zone p 
 -- column weir.stored_message.headers no. 4 jsonb x 
 -- column weir.stored_message.id no. 1 bigint p 
@@ -392,6 +413,25 @@
 -- column weir_internal.samples.no no. 2 smallint p not null 
 -- column weir_internal.samples.queue_no no. 1 integer p not null 
 -- column weir_internal.samples.sent no. 4 bigint p not null 
+-- column weir_internal.schedules.args no. 8 jsonb x not null 
+-- column weir_internal.schedules.created_at no. 19 timestamp with time zone p not null default now()
+-- column weir_internal.schedules.cron no. 3 text x 
+-- column weir_internal.schedules.error no. 18 text x 
+-- column weir_internal.schedules.every no. 4 interval p 
+-- column weir_internal.schedules.headers no. 10 jsonb x 
+-- column weir_internal.schedules.is_unique no. 12 boolean p not null 
+-- column weir_internal.schedules.key no. 9 text x 
+-- column weir_internal.schedules.kind no. 7 text x not null 
+-- column weir_internal.schedules.last_at no. 16 timestamp with time zone p 
+-- column weir_internal.schedules.last_id no. 17 bigint p 
+-- column weir_internal.schedules.missed no. 6 text x not null 
+-- column weir_internal.schedules.name no. 1 text x not null 
+-- column weir_internal.schedules.next_at no. 15 timestamp with time zone p not null 
+-- column weir_internal.schedules.paused no. 14 boolean p not null default false
+-- column weir_internal.schedules.priority no. 11 integer p 
+-- column weir_internal.schedules.queue_no no. 2 integer p not null 
+-- column weir_internal.schedules.time_zone no. 5 text x not null 
+-- column weir_internal.schedules.tracked no. 13 boolean p not null 
 -- column weir_internal.segments.freed_by no. 6 xid8 p 
 -- column weir_internal.segments.no no. 2 bigint p not null 
 -- column weir_internal.segments.opened_at no. 4 timestamp with time zone p not null default clock_timestamp()
@@ -419,6 +459,8 @@
 -- CREATE INDEX q1_log_2_order ON weir_internal.q1_log_2 USING btree (lane, txid, id)
 -- CREATE INDEX q1_parked_id ON weir_internal.q1_parked USING btree (group_id, id)
 -- CREATE INDEX q1_parked_line ON weir_internal.q1_parked USING btree (group_id, line, no)
+-- CREATE INDEX schedules_due ON weir_internal.schedules USING btree (next_at) WHERE (NOT paused)
+-- CREATE INDEX schedules_queue ON weir_internal.schedules USING btree (queue_no)
 -- CREATE UNIQUE INDEX bindings_pkey ON weir_internal.bindings USING btree (prefix, pattern, queue_no)
 -- CREATE UNIQUE INDEX cancellations_pkey ON weir_internal.cancellations USING btree (queue_no, id)
 -- CREATE UNIQUE INDEX carries_pkey ON weir_internal.carries USING btree (queue_no, ring)
@@ -431,6 +473,7 @@
 -- CREATE UNIQUE INDEX queues_name_key ON weir_internal.queues USING btree (name)
 -- CREATE UNIQUE INDEX queues_pkey ON weir_internal.queues USING btree (no)
 -- CREATE UNIQUE INDEX samples_pkey ON weir_internal.samples USING btree (queue_no, no)
+-- CREATE UNIQUE INDEX schedules_pkey ON weir_internal.schedules USING btree (name)
 -- CREATE UNIQUE INDEX segments_pkey ON weir_internal.segments USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX templates_pkey ON weir_internal.templates USING btree (name)
 -- CREATE UNIQUE INDEX tokens_digest_key ON weir_internal.tokens USING btree (digest)
@@ -455,6 +498,8 @@
 -- constraint on weir_internal.queues UNIQUE (name)
 -- constraint on weir_internal.samples FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.samples PRIMARY KEY (queue_no, no)
+-- constraint on weir_internal.schedules FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
+-- constraint on weir_internal.schedules PRIMARY KEY (name)
 -- constraint on weir_internal.segments FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.segments PRIMARY KEY (queue_no, no)
 -- constraint on weir_internal.templates PRIMARY KEY (name)
@@ -483,6 +528,7 @@
 -- function weir.find_token(digest bytea) returns TABLE(token_name text, queues text[], verbs text[], expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.finish(queue_name text, claim_id bigint, id bigint, result jsonb DEFAULT NULL::jsonb) returns integer v - {owner=X/owner}
 -- function weir.finish_many(queue_name text, claim_ids bigint[], ids bigint[], results jsonb[] DEFAULT NULL::jsonb[]) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.fire_schedules() returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -491,11 +537,14 @@
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint, job_retention interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_schedules(queue_name text DEFAULT NULL::text) returns SETOF weir.schedule_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain(every interval DEFAULT '00:00:00'::interval) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
+-- function weir.next_times(cron text, time_zone text DEFAULT 'UTC'::text, after timestamp with time zone DEFAULT NULL::timestamp with time zone, n integer DEFAULT 10) returns SETOF timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pause(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.pause_schedule(name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pop(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1) returns SETOF weir.message v - {owner=X/owner}
 -- function weir.progress(queue_name text, claim_id bigint, id bigint, progress jsonb DEFAULT NULL::jsonb, lease interval DEFAULT NULL::interval) returns boolean v - {owner=X/owner}
@@ -509,11 +558,13 @@
 -- function weir.release(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[]) returns integer v - {owner=X/owner}
 -- function weir.rename_queue(queue_name text, new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.resume(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.resume_schedule(name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.revoke_token(token_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.route(topic text) returns SETOF text s definer {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
+-- function weir.schedule(name text, cron text, queue_name text, kind text, args jsonb DEFAULT '{}'::jsonb, time_zone text DEFAULT 'UTC'::text, missed text DEFAULT 'skip'::text, every interval DEFAULT NULL::interval, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.seek(queue_name text, group_name text, "position" text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
 -- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
@@ -521,6 +572,7 @@
 -- function weir.snooze(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT '00:01:00'::interval) returns integer v - {owner=X/owner}
 -- function weir.stats(queue_name text DEFAULT NULL::text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unbind(pattern text, queue_name text) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.unschedule(name text) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.version() returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ack:orders(p_claim bigint, p_ids bigint[]) returns integer v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.ack_many:orders(p_claims bigint[], p_ids int8multirange[], p_requests integer[]) returns integer[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
@@ -548,6 +600,7 @@
 -- function weir_internal.cancelled:orders(p_claims bigint[]) returns TABLE(claim_id bigint, id bigint) v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.carry_over(p_queue integer, p_ring text, p_left text, p_open text) returns integer v {"search_path=pg_catalog, pg_temp",lock_timeout=20ms} {owner=X/owner}
 -- function weir_internal.change_right(p_queue text, p_role text, p_right text, p_grant boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.change_schedule(queue_name text, p_verb text, p_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_dedup_keys(p_queue text, p_window text, p_count integer, p_dedup_keys text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_group_settings(g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -574,6 +627,7 @@
 -- function weir_internal.create_cursors(q weir_internal.queues, p_group smallint, p_at_end boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_queue_tables(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters:orders(p_group text, p_max integer, p_after bigint) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.describe:orders() returns SETOF weir_internal.queues s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -608,6 +662,8 @@
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.finish(p_queue integer, p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.finish:orders(p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.fire_schedule(q weir_internal.queues, s weir_internal.schedules) returns integer v {"search_path=pg_catalog, pg_temp",TimeZone=UTC} {owner=X/owner}
+-- function weir_internal.following(s weir_internal.schedules, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.functions_of(p_role name) returns SETOF regprocedure s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.generate_queue_functions(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",check_function_bodies=off} {owner=X/owner}
 -- function weir_internal.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
@@ -636,9 +692,12 @@
 -- function weir_internal.move_cursors(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.nack:orders(p_claim bigint, p_ids bigint[], p_delay interval, p_reason text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_segment(p_queue integer, p_from bigint, p_hi bigint, p_snapshot pg_snapshot) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.next_time(p_cron text, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.next_time_of_day(p_day date, p_hours integer[], p_minutes integer[], p_any_hour boolean, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_claim(q weir_internal.queues, g weir_internal.groups, u weir_internal.claim, p_held boolean) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_record(p_queue integer, g weir_internal.groups, r weir_internal.log_record) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.parse_cron(p_cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT any_hour boolean, OUT any_day boolean, OUT any_weekday boolean) returns record i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp",jit=off,enable_sort=off,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.peek:orders(p_group text, p_max integer) returns SETOF weir.message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.progress(p_queue integer, p_claim bigint, p_id bigint, p_progress jsonb, p_lease interval) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -674,6 +733,7 @@
 -- function weir_internal.q1_unfinished(p_slot smallint, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.queue_function(p_verb text, p_queue text) returns text s - {owner=X/owner}
+-- function weir_internal.queue_of_schedule(p_name text) returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rates(g weir_internal.groups, p_sent bigint, p_delivered bigint, OUT sent_rate double precision, OUT delivered_rate double precision) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.read_jobs(p_queue text, p_jobs jsonb[], OUT kinds text[], OUT args jsonb[], OUT keys text[], OUT headers jsonb[], OUT due timestamp with time zone[], OUT unique_keys text[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.receive:orders(p_group text, p_max integer, p_lease interval) returns weir.message_record[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
@@ -695,6 +755,8 @@
 -- function weir_internal.rotate_log(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotation_blocker(q weir_internal.queues, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.sample_rows(p_table text, p_condition text, g weir_internal.groups, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.schedule(queue_name text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.schedules:orders() returns SETOF weir.schedule_status s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.seek(queue_name text, group_name text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

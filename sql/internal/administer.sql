@@ -21,7 +21,7 @@ begin
     from jsonb_to_record(p_args) as t (
         group_name text, ordered boolean, start text, max_attempts int, backoff_min interval, backoff_max interval,
         patience interval, ids bigint[], new_name text, "position" text,
-        id bigint, reason text);
+        id bigint, reason text, name text);
     case p_verb
     when 'create_group' then
         perform weir_internal.create_group(
@@ -47,6 +47,10 @@ begin
         perform weir_internal.seek(p_queue, a.group_name, a.position);
     when 'cancel' then
         return weir_internal.cancel(p_queue, a.id, a.reason);
+    when 'schedule' then
+        return weir_internal.schedule(p_queue, p_args);
+    when 'unschedule', 'pause_schedule', 'resume_schedule' then
+        return weir_internal.change_schedule(p_queue, p_verb, a.name);
     when 'redrive' then
         return weir_internal.redrive(p_queue, a.group_name, a.ids);
     when 'discard' then

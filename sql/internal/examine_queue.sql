@@ -63,6 +63,13 @@ begin
                 'Last statement: %s', date_trunc('second', f.age), f.lanes, left(f.query, 200)),
             format('Commit after each receive. To end it: select pg_terminate_backend(%s).', f.pid))::weir.finding;
     end loop;
+    for f in
+        select w.name, w.error from weir_internal.schedules w where w.queue_no = q.no and w.error is not null
+    loop
+        return next row('warning', 'schedule_fails', q.name, null, f.name,
+            'The schedule is due and its job cannot be enqueued: ' || left(f.error, 200),
+            'Cure that, or pause the schedule; it is tried again all the time.')::weir.finding;
+    end loop;
     select max(p.at) as at, max(p.sent) as sent into f from weir_internal.samples p where p.queue_no = q.no;
     if f.at > v_now + interval '1 second' then
         return next row('error', 'clock_went_back', q.name, null, date_trunc('second', f.at - v_now)::text,

@@ -1,7 +1,7 @@
 -- view
 -- Template of what those who consume from a queue or administer it may look at: weir_internal."describe:<queue>",
--- "groups:<queue>", "stats:<queue>", "examine:<queue>", "peek:<queue>", "get:<queue>" and "dead_letters:<queue>", each
--- a call of what all queues share.
+-- "groups:<queue>", "schedules:<queue>", "stats:<queue>", "examine:<queue>", "peek:<queue>", "get:<queue>" and
+-- "dead_letters:<queue>", each a call of what all queues share.
 --
 -- Parameters:
 --   p_group  name of the group
@@ -25,6 +25,15 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $body$
     select * from weir_internal.groups where queue_no = {no}
+$body$;
+create or replace function weir_internal."schedules:{name}"()
+returns setof weir.schedule_status
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $body$
+    select s.name, '{name}', s.cron, s.every, s.time_zone, s.missed, s.kind, s.args, s.key, s.headers, s.priority,
+        s.is_unique, s.tracked, s.paused, s.next_at, s.last_at, s.last_id, s.error, s.created_at
+    from weir_internal.schedules s where s.queue_no = {no} order by s.name
 $body$;
 create or replace function weir_internal."stats:{name}"()
 returns setof weir.group_stats

@@ -56,6 +56,7 @@ select weir.send_batch('q', '{1,2}')
 select weir.send('q', '1', dedup_key => 'a')
 select weir.send_once('q', '{1}', '{a}')
 select weir.get('q', 1)
+select weir.schedule('s', '@daily', 'q', 'k')
 select weir.enqueue('q', 'k')
 select weir.enqueue('q', 'k', tracked => true)
 select weir.enqueue_batch('q', array['{"kind": "k"}']::jsonb[])
@@ -116,7 +117,7 @@ func TestNothingCanBeDoneBeforeAdoptAndNothingIsTouched(t *testing.T) {
 		others := pgtest.QueryAll[string](t, to, `select distinct proname::text from pg_proc
 			where pronamespace = 'weir'::regnamespace and 'queue_name' = any(proargnames[1:pronargs])
 				and not $1::text ~ ('weir\.' || proname || '\(') order by 1`, refused)
-		if want := []string{"adopt", "create_queue", "list_groups"}; !slices.Equal(others, want) {
+		if want := []string{"adopt", "create_queue", "list_groups", "list_schedules"}; !slices.Equal(others, want) {
 			t.Errorf("not tried are %v, want %v", others, want)
 		}
 		before := pgtest.QueryVal[string](t, to, contents)

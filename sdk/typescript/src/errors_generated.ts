@@ -62,6 +62,12 @@ export const Code = {
   invalidKind: "WR050",
   /** Another transaction finished one of the jobs at this moment; nothing was changed. */
   jobFinishedMeanwhile: "WR051",
+  /** A cron expression, a time zone or another argument says no times at which a schedule could be due. */
+  invalidSchedule: "WR052",
+  /** No schedule has this name. */
+  scheduleNotFound: "WR053",
+  /** A schedule of this name is there for another queue; nothing was changed. */
+  scheduleExists: "WR054",
 } as const;
 
 /** What errors.csv says about a SQLSTATE. */
@@ -103,4 +109,7 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR045", { name: "too_many_requests", status: 429, retryable: true }],
   ["WR050", { name: "invalid_kind", status: 400, retryable: false }],
   ["WR051", { name: "job_finished_meanwhile", status: 409, retryable: true }],
+  ["WR052", { name: "invalid_schedule", status: 400, retryable: false }],
+  ["WR053", { name: "schedule_not_found", status: 404, retryable: false }],
+  ["WR054", { name: "schedule_exists", status: 409, retryable: false }],
 ]);

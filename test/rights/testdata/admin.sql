@@ -21,6 +21,17 @@ select weir.discard('mine', 'default'); -- ok
 select weir.discard('mine', 'default', array[999]::bigint[]); -- fail WR017
 select weir.job('mine', {first}); -- ok
 select weir.cancel('mine', {first} + 15); -- ok
+select weir.schedule('s', '@daily', 'mine', 'k'); -- ok
+select weir.pause_schedule('s'); -- ok
+select weir.resume_schedule('s'); -- ok
+select weir.list_schedules(); -- ok
+select weir.fire_schedules(); -- ok
+select weir.next_times('@daily'); -- ok
+select weir.unschedule('s'); -- ok
+select weir.schedule('s', '@daily', 'other', 'k'); -- fail 42501
+select weir.unschedule('others'); -- fail 42501
+select weir.pause_schedule('others'); -- fail 42501
+select weir.list_schedules('other'); -- fail 42501
 select weir.configure_queue('mine', job_retention => '1 hour'); -- ok
 select weir.enqueue('mine', 'k'); -- fail 42501
 select weir.finish('mine', {claim}, {first}); -- fail 42501

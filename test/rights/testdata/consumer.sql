@@ -21,6 +21,12 @@ select weir.extend('mine', {claim}, '1 hour'); -- ok
 select weir.progress('mine', {claim}, {first}, '1'); -- ok
 select weir.cancelled('mine', array[{claim}]); -- ok
 select weir.job('mine', {first}); -- ok
+select weir.list_schedules('mine'); -- ok
+select weir.fire_schedules(); -- ok
+select weir.next_times('@daily'); -- ok
+select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
+select weir.unschedule('others'); -- fail 42501
+select weir.list_schedules('other'); -- fail 42501
 select weir.snooze('mine', {claim}, array[]::bigint[]); -- ok
 select weir.finish('mine', {claim}, {first} + 2, '1'); -- ok
 select weir.finish_many('mine', array[{claim}], array[{first} + 2]); -- ok

@@ -10,6 +10,11 @@ select weir.enqueue('mine', 'k'); -- fail 42501
 select weir.enqueue('mine', 'k', tracked => true); -- fail 42501
 select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[]); -- fail 42501
 select weir.job('mine', {first}); -- fail 42501
+select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
+select weir.unschedule('others'); -- fail 42501
+select weir.list_schedules(); -- fail 42501
+select weir.fire_schedules(); -- fail 42501
+select weir.next_times('@daily'); -- fail 42501
 select weir.finish('mine', {claim}, {first}); -- fail 42501
 select weir.progress('mine', {claim}, {first}); -- fail 42501
 select weir.snooze('mine', {claim}); -- fail 42501

@@ -12,6 +12,10 @@ select weir.enqueue('mine', 'k', '{"a": 1}', 'key'); -- ok
 select weir.enqueue('mine', 'k', is_unique => true, tracked => true); -- ok
 select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[], unique_for => '1 hour', tracked => true); -- ok
 select weir.job('mine', {first}); -- ok
+select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
+select weir.list_schedules(); -- fail 42501
+select weir.fire_schedules(); -- fail 42501
+select * from weir_internal.schedules; -- fail 42501
 select weir.enqueue('other', 'k'); -- fail 42501
 select weir.enqueue('other', 'k', tracked => true); -- fail 42501
 select weir.enqueue_batch('other', array['{"kind": "k"}']::jsonb[]); -- fail 42501

@@ -95,6 +95,15 @@ INVALID_KIND = "WR050"
 JOB_FINISHED_MEANWHILE = "WR051"
 """Another transaction finished one of the jobs at this moment; nothing was changed."""
 
+INVALID_SCHEDULE = "WR052"
+"""A cron expression, a time zone or another argument says no times at which a schedule could be due."""
+
+SCHEDULE_NOT_FOUND = "WR053"
+"""No schedule has this name."""
+
+SCHEDULE_EXISTS = "WR054"
+"""A schedule of this name is there for another queue; nothing was changed."""
+
 
 class CodeInfo(NamedTuple):
     """What errors.csv says about a SQLSTATE."""
@@ -135,4 +144,7 @@ CODES = {
     TOO_MANY_REQUESTS: CodeInfo("too_many_requests", 429, True),
     INVALID_KIND: CodeInfo("invalid_kind", 400, False),
     JOB_FINISHED_MEANWHILE: CodeInfo("job_finished_meanwhile", 409, True),
+    INVALID_SCHEDULE: CodeInfo("invalid_schedule", 400, False),
+    SCHEDULE_NOT_FOUND: CodeInfo("schedule_not_found", 404, False),
+    SCHEDULE_EXISTS: CodeInfo("schedule_exists", 409, False),
 }

@@ -1,0 +1,32 @@
+-- weir.list_schedules(queue_name)
+-- The schedules of queues that the caller consumes from or administers.
+--
+-- Parameters:
+--   queue_name  the queue; null = all of those
+-- Returns: one row a schedule, see weir.schedule_status.
+-- Raises: WR001
+-- Locks: none
+create or replace function weir.list_schedules(queue_name text default null)
+returns setof weir.schedule_status
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue text;
+begin
+    for v_queue in
+        select list_schedules.queue_name where list_schedules.queue_name is not null
+        union all
+        select * from weir_internal.visible_queues() where list_schedules.queue_name is null
+    loop
+        begin
+            return query execute 'select * from ' || weir_internal.queue_function('schedules', v_queue) || '()';
+        exception
+            when sqlstate 'WR001' or undefined_function then
+                if list_schedules.queue_name is not null then
+                    raise;
+                end if; -- else it was dropped meanwhile
+        end;
+    end loop;
+end
+$$;
