@@ -73,6 +73,9 @@ begin;
 \ir internal/count_ids.sql
 \ir internal/to_micros.sql
 \ir internal/due_at.sql
+\ir internal/wait_turn.sql
+\ir internal/rate_step.sql
+\ir internal/rate_room.sql
 
 -- Each queue's own functions: sending
 \ir queue/wake.sql
@@ -106,6 +109,8 @@ begin;
 \ir queue/sent_at.sql
 \ir queue/probe.sql
 \ir queue/occupied.sql
+\ir queue/tally.sql
+\ir queue/turn.sql
 \ir queue/receive.sql
 \ir queue/divide.sql
 \ir queue/receive_many.sql
@@ -183,6 +188,8 @@ begin;
 \ir internal/create_queue_tables.sql
 \ir internal/expand_template.sql
 \ir internal/generate_queue_functions.sql
+\ir internal/start_tally.sql
+\ir internal/start_limits.sql
 \ir internal/create_cursors.sql
 
 -- Rotation
@@ -224,6 +231,7 @@ begin;
 \ir internal/rates.sql
 \ir internal/holder_of.sql
 \ir internal/rotation_blocker.sql
+\ir internal/held_by.sql
 \ir internal/stats.sql
 \ir internal/examine_relations.sql
 \ir internal/examine_queue.sql

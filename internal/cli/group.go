@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,19 +22,25 @@ func (a *app) group() *cobra.Command {
 
 // groupFlags adds the flags of what create and configure can set; the function it returns reads those that were used.
 func groupFlags(flags *pflag.FlagSet) func() engine.GroupSettings {
-	var maxAttempts int
-	var backoffMin, backoffMax, patience time.Duration
+	var maxAttempts, concurrencyMax, rateMax int
+	var backoffMin, backoffMax, patience, ratePeriod time.Duration
 	flags.IntVar(&maxAttempts, "max-attempts", engine.DefaultMaxAttempts, "deliveries before a message is dead")
 	flags.DurationVar(&backoffMin, "backoff-min", engine.DefaultBackoffMin, "delay before the second attempt")
 	flags.DurationVar(&backoffMax, "backoff-max", engine.DefaultBackoffMax, "the longest delay between attempts")
 	flags.DurationVar(&patience, "patience", engine.DefaultPatience,
 		"ordered: how long an unfinished claim keeps others out of its lane")
+	flags.IntVar(&concurrencyMax, "concurrency-max", 0, "messages claimed and unfinished at once; 0 is no limit")
+	flags.IntVar(&rateMax, "rate-max", 0, "deliveries in a rate period; 0 is no limit")
+	flags.DurationVar(&ratePeriod, "rate-period", engine.DefaultRatePeriod, "what rate-max counts for")
 	return func() engine.GroupSettings {
 		return engine.GroupSettings{
-			MaxAttempts: given(flags.Changed("max-attempts"), &maxAttempts),
-			BackoffMin:  givenSpan(flags, "backoff-min", backoffMin),
-			BackoffMax:  givenSpan(flags, "backoff-max", backoffMax),
-			Patience:    givenSpan(flags, "patience", patience),
+			MaxAttempts:    given(flags.Changed("max-attempts"), &maxAttempts),
+			BackoffMin:     givenSpan(flags, "backoff-min", backoffMin),
+			BackoffMax:     givenSpan(flags, "backoff-max", backoffMax),
+			Patience:       givenSpan(flags, "patience", patience),
+			ConcurrencyMax: given(flags.Changed("concurrency-max"), &concurrencyMax),
+			RateMax:        given(flags.Changed("rate-max"), &rateMax),
+			RatePeriod:     givenSpan(flags, "rate-period", ratePeriod),
 		}
 	}
 }
@@ -97,9 +105,18 @@ func (a *app) groupShow() *cobra.Command {
 }
 
 func groupTable(w io.Writer, list []engine.Group) {
-	columns(w, "QUEUE", "GROUP", "ORDERED", "ATTEMPTS", "BACKOFF", "UP TO", "PATIENCE", "PAUSED", "CREATED")
+	columns(w, "QUEUE", "GROUP", "ORDERED", "ATTEMPTS", "BACKOFF", "UP TO", "PATIENCE", "AT ONCE", "RATE",
+		"PAUSED", "CREATED")
 	for _, g := range list {
-		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, g.Patience, g.Paused, g.CreatedAt)
+		atOnce, rate := "-", "-"
+		if g.ConcurrencyMax > 0 {
+			atOnce = strconv.Itoa(g.ConcurrencyMax)
+		}
+		if g.RateMax > 0 {
+			rate = fmt.Sprintf("%d in %s", g.RateMax, g.RatePeriod)
+		}
+		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, g.Patience, atOnce, rate,
+			g.Paused, g.CreatedAt)
 	}
 }
 

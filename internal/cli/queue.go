@@ -153,6 +153,9 @@ func groupStats(w io.Writer, groups []engine.GroupStats) {
 			told[g.Queue] = true
 			fmt.Fprintf(w, "\n%s keeps its oldest segment: %s\n", g.Queue, blocker(g))
 		}
+		if g.HeldBy != nil {
+			fmt.Fprintf(w, "\n%s of %s is held back by its own limit: %s\n", g.Group, g.Queue, *g.HeldBy)
+		}
 	}
 }
 

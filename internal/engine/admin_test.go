@@ -56,7 +56,7 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	must(t, client.CreateGroup(ctx, "q", "g", engine.GroupOptions{
 		Ordered: ptr(true), Start: ptr("end"), GroupSettings: engine.GroupSettings{
 			MaxAttempts: ptr(7), BackoffMin: millis(1500 * time.Millisecond), BackoffMax: millis(36 * time.Hour),
-			Patience: millis(20 * time.Minute),
+			Patience: millis(20 * time.Minute), ConcurrencyMax: ptr(8), RateMax: ptr(9), RatePeriod: millis(time.Minute),
 		},
 	}))
 	q := get[engine.Queue](t)(client.Queue(ctx, "q"))
@@ -71,7 +71,8 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	g := get[engine.Group](t)(client.Group(ctx, "q", "g"))
 	wantGroup := engine.Group{
 		Queue: "q", Name: "g", Ordered: true, MaxAttempts: 7, BackoffMin: *millis(1500 * time.Millisecond),
-		BackoffMax: *millis(36 * time.Hour), Patience: *millis(20 * time.Minute), CreatedAt: g.CreatedAt,
+		BackoffMax: *millis(36 * time.Hour), Patience: *millis(20 * time.Minute), ConcurrencyMax: 8, RateMax: 9,
+		RatePeriod: *millis(time.Minute), CreatedAt: g.CreatedAt,
 	}
 	if g != wantGroup || g.CreatedAt.IsZero() {
 		t.Errorf("group %+v", g)

@@ -9,7 +9,7 @@ const (
 	sqlStats = `select queue_name, group_name, waiting, claimed, delayed, parked, dead,
 		coalesce(extract(epoch from oldest_age), 0)::float8, lanes, segments, bytes, exact, sent, delivered,
 		sent_rate, delivered_rate, rotated_at, blocked_by, blocker_pid, extract(epoch from blocker_age)::float8,
-		blocker_query
+		blocker_query, held_by
 		from weir.stats($1) order by queue_name, group_name`
 	sqlMaintain = `select weir.maintain($1)`
 	sqlVersion  = `select weir.version()`
@@ -22,6 +22,7 @@ func (c *Client) Stats(ctx context.Context, queue string) ([]GroupStats, error) 
 			&s.Queue, &s.Group, &s.Waiting, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead,
 			&s.OldestAge, &s.Lanes, &s.Segments, &s.Bytes, &s.Exact, &s.Sent, &s.Delivered,
 			&s.SentRate, &s.DeliveredRate, &s.RotatedAt, &s.BlockedBy, &s.BlockerPID, &s.BlockerAge, &s.BlockerQuery,
+			&s.HeldBy,
 		}
 	}, nonEmpty(queue))
 }

@@ -24,6 +24,7 @@ const (
 	DefaultBackoffMin  = time.Second
 	DefaultBackoffMax  = 10 * time.Minute
 	DefaultPatience    = time.Second
+	DefaultRatePeriod  = time.Second
 )
 
 // Message is one message as a consumer sees it. The JSON form is that of the HTTP API and of `weir receive`.
@@ -123,4 +124,5 @@ type GroupStats struct {
 	BlockerPID    *int       `json:"blocker_pid" doc:"Its process id, when it is a session."`
 	BlockerAge    *float64   `json:"blocker_age_s" doc:"How long its transaction has been open, in seconds."`
 	BlockerQuery  *string    `json:"blocker_query" doc:"Its last statement, as far as it may be seen."`
+	HeldBy        *string    `json:"held_by" doc:"The limit that holds the group back: concurrency, rate or null."`
 }

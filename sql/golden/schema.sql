@@ -65,6 +65,7 @@
 -- column weir.group_stats.delivered_rate no. 16 double precision p 
 -- column weir.group_stats.exact no. 12 boolean p 
 -- column weir.group_stats.group_name no. 2 text x 
+-- column weir.group_stats.held_by no. 22 text x 
 -- column weir.group_stats.lanes no. 9 integer p 
 -- column weir.group_stats.oldest_age no. 8 interval p 
 -- column weir.group_stats.parked no. 6 bigint p 
@@ -187,8 +188,10 @@
 -- column weir_internal.dead_letters.reason no. 10 text x 
 -- column weir_internal.groups.backoff_max no. 9 interval p not null 
 -- column weir_internal.groups.backoff_min no. 8 interval p not null 
+-- column weir_internal.groups.concurrency_max no. 16 integer p 
 -- column weir_internal.groups.created_at no. 11 timestamp with time zone p not null default now()
 -- column weir_internal.groups.id no. 3 integer p not null 
+-- column weir_internal.groups.limited no. 19 boolean p not null default ((concurrency_max IS NOT NULL) OR (rate_max IS NOT NULL))
 -- column weir_internal.groups.max_attempts no. 7 integer p not null 
 -- column weir_internal.groups.name no. 4 text x not null 
 -- column weir_internal.groups.no no. 2 smallint p not null 
@@ -198,6 +201,8 @@
 -- column weir_internal.groups.purged no. 14 pg_snapshot x 
 -- column weir_internal.groups.queue_no no. 1 integer p not null 
 -- column weir_internal.groups.queue_paused no. 13 boolean p not null default false
+-- column weir_internal.groups.rate_max no. 17 integer p 
+-- column weir_internal.groups.rate_period no. 18 interval p not null default '00:00:01'::interval
 -- column weir_internal.groups.since no. 10 timestamp with time zone p not null 
 -- column weir_internal.groups.ttl no. 15 interval p not null default '00:00:00'::interval
 -- column weir_internal.installation.installed_at no. 4 timestamp with time zone p not null default now()
@@ -511,9 +516,9 @@
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.cancel(queue_name text, id bigint, reason text DEFAULT NULL::text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.cancelled(queue_name text, claim_ids bigint[]) returns TABLE(claim_id bigint, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval, concurrency_max integer DEFAULT NULL::integer, rate_max integer DEFAULT NULL::integer, rate_period interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT '1 day'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_token(token_name text, digest bytea, queues text[] DEFAULT '{*}'::text[], verbs text[] DEFAULT '{produce,consume,read}'::text[], lifetime interval DEFAULT NULL::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -535,7 +540,7 @@
 -- function weir.grant_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.job(queue_name text, id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean, concurrency_max integer, rate_max integer, rate_period interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint, job_retention interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_schedules(queue_name text DEFAULT NULL::text) returns SETOF weir.schedule_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -621,11 +626,11 @@
 -- function weir_internal.claimed_records(q weir_internal.queues, g weir_internal.groups) returns TABLE(table_no integer, "row" tid, lane smallint, first_id bigint, last_id bigint, after bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.clock() returns timestamp with time zone v - {owner=X/owner}
 -- function weir_internal.complete_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.configure_group(queue_name text, group_name text, max_attempts integer, backoff_min interval, backoff_max interval, patience interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.configure_group(queue_name text, group_name text, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, concurrency_max integer, rate_max integer, rate_period interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.configure_queue(queue_name text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.count_ids(p_ids int8multirange) returns integer i - {owner=X/owner}
 -- function weir_internal.create_cursors(q weir_internal.queues, p_group smallint, p_at_end boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_queue_tables(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -671,6 +676,7 @@
 -- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT parked bigint, OUT dead bigint, OUT oldest timestamp with time zone, OUT delivered bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.groups:orders() returns SETOF weir_internal.groups s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.has_passed(c weir_internal.claim, p_seg bigint, p_sealed_by xid8) returns boolean i - {owner=X/owner}
+-- function weir_internal.held_by(q weir_internal.queues, g weir_internal.groups) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.held_rights() returns TABLE(queue_name text, role_name name, right_name text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.holder_of(p_table text, p_mode text, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.job(queue_name text, p_id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -734,6 +740,8 @@
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.queue_function(p_verb text, p_queue text) returns text s - {owner=X/owner}
 -- function weir_internal.queue_of_schedule(p_name text) returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.rate_room(g weir_internal.groups, p_now timestamp with time zone, OUT room bigint, OUT arrival bigint) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.rate_step(g weir_internal.groups) returns bigint i - {owner=X/owner}
 -- function weir_internal.rates(g weir_internal.groups, p_sent bigint, p_delivered bigint, OUT sent_rate double precision, OUT delivered_rate double precision) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.read_jobs(p_queue text, p_jobs jsonb[], OUT kinds text[], OUT args jsonb[], OUT keys text[], OUT headers jsonb[], OUT due timestamp with time zone[], OUT unique_keys text[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.receive:orders(p_group text, p_max integer, p_lease interval) returns weir.message_record[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
@@ -771,7 +779,9 @@
 -- function weir_internal.start_backlog(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_dedup(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_jobs(p_queue integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.start_limits(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_rings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.start_tally(q weir_internal.queues, p_group smallint, p_claims int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -787,4 +797,5 @@
 -- function weir_internal.ttl_start(g weir_internal.groups) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.turn_ring(p_queue integer, p_ring text, p_window interval) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.visible_queues() returns SETOF text s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.wait_turn(p_queue integer, p_group smallint) returns boolean v {"search_path=pg_catalog, pg_temp",lock_timeout=100ms} {owner=X/owner}
 -- function weir_internal.waiting_records(p_queue integer, g weir_internal.groups, p_lane integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads jsonb[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], after bigint, txid xid8) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

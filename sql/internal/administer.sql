@@ -20,15 +20,17 @@ begin
     select * into a
     from jsonb_to_record(p_args) as t (
         group_name text, ordered boolean, start text, max_attempts int, backoff_min interval, backoff_max interval,
-        patience interval, ids bigint[], new_name text, "position" text,
-        id bigint, reason text, name text);
+        patience interval, concurrency_max int, rate_max int, rate_period interval, ids bigint[], new_name text,
+        "position" text, id bigint, reason text, name text);
     case p_verb
     when 'create_group' then
         perform weir_internal.create_group(
-            p_queue, a.group_name, a.ordered, a.start, a.max_attempts, a.backoff_min, a.backoff_max, a.patience);
+            p_queue, a.group_name, a.ordered, a.start, a.max_attempts, a.backoff_min, a.backoff_max, a.patience,
+            a.concurrency_max, a.rate_max, a.rate_period);
     when 'configure_group' then
         perform weir_internal.configure_group(
-            p_queue, a.group_name, a.max_attempts, a.backoff_min, a.backoff_max, a.patience);
+            p_queue, a.group_name, a.max_attempts, a.backoff_min, a.backoff_max, a.patience,
+            a.concurrency_max, a.rate_max, a.rate_period);
     when 'drop_group' then
         perform weir_internal.drop_group(p_queue, a.group_name);
     when 'configure_queue' then

@@ -22,5 +22,13 @@ begin
             using errcode = 'WR006',
             hint = 'max_attempts: 1 to 1000; 0 <= backoff_min <= backoff_max <= 1 year; patience: at most 1 hour.';
     end if;
+    if g.concurrency_max not between 1 and 10000 or g.rate_max not between 1 and 1000000
+        or g.rate_period is null or g.rate_period not between interval '1 millisecond' and interval '30 days' then
+        raise exception 'group "%": concurrency_max %, rate_max % or rate_period % is out of range', g.name,
+            coalesce(g.concurrency_max::text, 'none'), coalesce(g.rate_max::text, 'none'), g.rate_period
+            using errcode = 'WR006',
+            hint = 'concurrency_max: 1 to 10,000; rate_max: 1 to 1,000,000; each 0: no limit; '
+                'rate_period: 1 millisecond to 30 days.';
+    end if;
 end
 $$;

@@ -28,7 +28,9 @@ declare
 begin
     select * into q from weir_internal.queues where no = p_queue;
     v_slot := g.no * (q.lanes + 1) + q.lanes;
-    if not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), v_slot) then
+    if not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), v_slot)
+        or not g.limited
+        and exists (select from weir_internal.groups w where w.queue_no = q.no and w.no = g.no and w.limited) then
         return;
     end if;
     execute format('select * from weir_internal.q%s_cursor($1)', q.no) into c using v_slot;

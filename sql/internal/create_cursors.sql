@@ -37,5 +37,6 @@ begin
         c.low := c.id;
         execute format('select weir_internal.q%s_put($1)', q.no) using c;
     end loop;
+    perform weir_internal.start_tally(q, p_group, '{}');
 end
 $$;

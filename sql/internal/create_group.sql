@@ -1,16 +1,20 @@
--- weir_internal.create_group(queue_name, group_name, ordered, start, max_attempts, backoff_min, backoff_max, patience)
+-- weir_internal.create_group(queue_name, group_name, ordered, start, max_attempts, backoff_min, backoff_max, patience,
+--     concurrency_max, rate_max, rate_period)
 -- Creates a group: an independent reader of a queue, which is delivered every message from `start` on.
 --
 -- Parameters:
---   queue_name    the queue
---   group_name    1 to 47 of a-z, 0-9, _, - and .
---   ordered       true: one key's messages (and, of one lane, those without a key) one after the other
---   start         'start' (all that the queue still holds), 'end' (what is committed, or falls due, from now on), or a
---                 timestamp
---   max_attempts  1 to 1000 deliveries before a message is a dead letter
---   backoff_min   wait before the second delivery after a nack; it doubles with each further one
---   backoff_max   and never exceeds this
---   patience      ordered: how long a claim that is not finished keeps others out of its lane, 0 to 1 hour
+--   queue_name       the queue
+--   group_name       1 to 47 of a-z, 0-9, _, - and .
+--   ordered          true: one key's messages (and, of one lane, those without a key) one after the other
+--   start            'start' (all that the queue still holds), 'end' (what is committed, or falls due, from now on),
+--                    or a timestamp
+--   max_attempts     1 to 1000 deliveries before a message is a dead letter
+--   backoff_min      wait before the second delivery after a nack; it doubles with each further one
+--   backoff_max      and never exceeds this
+--   patience         ordered: how long a claim that is not finished keeps others out of its lane, 0 to 1 hour
+--   concurrency_max  1 to 10,000 messages claimed and unfinished at once; 0 = no limit
+--   rate_max         1 to 1,000,000 deliveries in rate_period, see docs/tasks/limits.md; 0 = no limit
+--   rate_period      1 millisecond to 30 days
 -- Returns: nothing.
 -- Raises: WR001, WR004, WR005, WR006, WR014
 -- Locks: the queue's administration lock, until the transaction ends.
@@ -22,7 +26,10 @@ create or replace function weir_internal.create_group(
     max_attempts int default 5,
     backoff_min interval default '1 second',
     backoff_max interval default '10 minutes',
-    patience interval default '1 second')
+    patience interval default '1 second',
+    concurrency_max int default 0,
+    rate_max int default 0,
+    rate_period interval default '1 second')
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -41,8 +48,14 @@ begin
     g.backoff_max := backoff_max;
     g.ordered := ordered;
     g.patience := patience;
+    g.concurrency_max := nullif(concurrency_max, 0);
+    g.rate_max := nullif(rate_max, 0);
+    g.rate_period := rate_period;
     perform weir_internal.check_group_settings(g);
     v_since := weir_internal.start_time(start);
+    if g.concurrency_max is not null or g.rate_max is not null then -- the queue's functions may be made anew
+        perform pg_advisory_xact_lock(weir_internal.lock_class(0), -1);
+    end if;
     perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
     if exists (select from weir_internal.groups where queue_no = q.no and name = group_name) then
         raise exception 'queue "%" has a group "%" already', queue_name, group_name
@@ -59,8 +72,12 @@ begin
     end if;
     update weir_internal.queues set group_ids = group_ids + 1 where no = q.no returning * into q;
     insert into weir_internal.groups
-        (queue_no, no, id, name, ordered, max_attempts, backoff_min, backoff_max, patience, since, ttl, queue_paused)
-    values (q.no, v_no, q.group_ids, group_name, $3, $5, $6, $7, $8, v_since, q.ttl, q.paused);
+        (queue_no, no, id, name, ordered, max_attempts, backoff_min, backoff_max, patience, since, ttl, queue_paused,
+         concurrency_max, rate_max, rate_period)
+    values (q.no, v_no, q.group_ids, group_name, $3, $5, $6, $7, $8, v_since, q.ttl, q.paused,
+        g.concurrency_max, g.rate_max, g.rate_period)
+    returning * into g;
+    perform weir_internal.start_limits(q, null, g);
     perform weir_internal.create_cursors(q, v_no::smallint, start = 'end');
 end
 $$;

@@ -13,6 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_function regprocedure;
+    v_sequence regclass;
 begin
     execute format(
         'drop sequence weir_internal.q%1$s_ids, weir_internal.q%1$s_claim_ids, weir_internal.q%1$s_later_clock,
@@ -27,7 +28,13 @@ begin
              weir_internal.q%1$s_jobs_1;
          drop sequence if exists weir_internal.q%1$s_dedup_ring, weir_internal.q%1$s_jobs_ring,
              weir_internal.q%1$s_backlog_end, weir_internal.q%1$s_backlog_depth,
-             weir_internal.q%1$s_backlog_full', q.no);
+             weir_internal.q%1$s_backlog_full, weir_internal.q%1$s_held', q.no);
+    for v_sequence in
+        select oid from pg_class
+        where relnamespace = 'weir_internal'::regnamespace and relkind = 'S' and relname ~ ('^q' || q.no || '_rate_')
+    loop
+        execute format('drop sequence %s', v_sequence);
+    end loop;
     for v_function in
         select oid from pg_proc
         where pronamespace = 'weir_internal'::regnamespace

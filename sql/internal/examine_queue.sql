@@ -27,6 +27,13 @@ begin
             return next row('warning', 'paused_group', q.name, g.name, s.waiting || ' waiting',
                 'The group is paused, and what is sent meanwhile is kept for it.',
                 format('select weir.resume(%L, %L), or drop the group.', q.name, g.name))::weir.finding;
+        elsif s.oldest_age > interval '10 minutes' and s.held_by is not null then
+            return next row('warning', 'limit_starves', q.name, g.name, s.held_by,
+                format('The group is held back by its own limit, and its oldest message has waited for %s.',
+                    date_trunc('second', s.oldest_age)),
+                format('If it may do more: select weir.configure_group(%L, %L, %s).', q.name, g.name,
+                    case s.held_by when 'rate' then 'rate_max => ...' else 'concurrency_max => ...' end)
+                )::weir.finding;
         elsif s.oldest_age > interval '10 minutes' and v_closed < v_now - interval '10 minutes'
             and s.blocked_by ~ ('^not read by (.*, )?' || regexp_replace(g.name, '([.])', '\\\1', 'g') || '(,|$)') then
             return next row('warning', 'stuck_group', q.name, g.name, pg_size_pretty(s.bytes),
@@ -54,7 +61,8 @@ begin
         from pg_locks l join pg_stat_activity a using (pid)
         where l.locktype = 'advisory' and l.granted and l.objsubid = 2
             and l.database = (select oid from pg_database where datname = current_database())
-            and l.classid::bigint = weir_internal.lock_class(q.no) and l.objid < 16384
+            and l.classid::bigint = weir_internal.lock_class(q.no)
+            and (l.objid < 16384 or l.objid between 4294950000 and 4294967294) -- a lane's, or a limited group's turn
             and a.xact_start < v_now - interval '1 minute'
         group by l.pid, a.xact_start, a.query
     loop

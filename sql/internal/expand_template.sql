@@ -3,7 +3,8 @@
 -- stand in braces are replaced; {lanes} are those of all priorities, {level_lanes} those of one; {restored} tells
 -- whether the queue came in a dump, by a comparison of constants that is planned away. The lines between `--{ N` and
 -- `--}` are repeated for {k} = 0 .. N - 1, with {if} standing for `if` the first time and `elsif` after that; N is
--- also {prioritized} or {limited}, 1 or 0, for what only a queue with priorities or a backlog_max needs.
+-- also {prioritized}, {limited} or {throttled}, 1 or 0, for what only a queue with priorities, a backlog_max or a group
+-- with limits needs; {throttled_groups} are the numbers of those groups.
 --
 -- Parameters:
 --   p_body  the template
@@ -21,6 +22,7 @@ declare
     v_close int;
     v_block text;
     v_blocks text;
+    v_throttled smallint[] := array(select no from weir_internal.groups where queue_no = q.no and limited order by no);
 begin
     p_body := replace(p_body, '{restored}', format(
         '''weir_internal.{q}_log_0''::regclass <> %s::oid or ''weir_internal.{q}_ids''::regclass <> %s::oid',
@@ -36,6 +38,8 @@ begin
     p_body := replace(p_body, '{dedup_window}', coalesce(q.dedup_window::text, ''));
     p_body := replace(p_body, '{limited}', (q.backlog_max is not null)::int::text);
     p_body := replace(p_body, '{prioritized}', (q.priorities > 1)::int::text);
+    p_body := replace(p_body, '{throttled}', (cardinality(v_throttled) > 0)::int::text);
+    p_body := replace(p_body, '{throttled_groups}', format('%L::smallint[]', v_throttled));
     loop
         v_open := strpos(p_body, '--{ ');
         exit when v_open = 0;

@@ -61,7 +61,11 @@ begin
         'with slots as materialized (
              select k.slot, k.id, k.low from weir_internal.groups g cross join generate_series(0, $2) l
              cross join lateral weir_internal.q%1$s_cursor((g.no * ($2 + 1) + l)::smallint) k
-             where g.queue_no = $1),
+             where g.queue_no = $1
+             union all
+             select k.slot, k.id, k.id from weir_internal.groups g
+             cross join lateral weir_internal.q%1$s_cursor((-2 - g.no)::smallint) k
+             where g.queue_no = $1 and g.concurrency_max is not null), -- the newest tally of its claims
          needed as materialized (
              select slot, id from slots
              union

@@ -40,6 +40,7 @@ begin
         o.oldest_age := weir_internal.clock() - v_oldest;
         select r.sent_rate, r.delivered_rate into o.sent_rate, o.delivered_rate
         from weir_internal.rates(g, o.sent, o.delivered) r;
+        o.held_by := case when g.limited then weir_internal.held_by(q, g) end;
         return next o;
     end loop;
 end

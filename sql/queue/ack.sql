@@ -71,6 +71,11 @@ begin
         --}
         end if;
         if found then
+            --{ {throttled}
+            if pg_sequence_last_value('weir_internal.{q}_held') = 1 then
+                perform weir_internal.{q}_free(v_slot);
+            end if;
+            --}
             return v_n;
         end if;
     end loop;

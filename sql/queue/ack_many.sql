@@ -128,6 +128,11 @@ begin
         end if;
         exit when found;
     end loop;
+    --{ {throttled}
+    if pg_sequence_last_value('weir_internal.{q}_held') = 1 then
+        perform weir_internal.{q}_free((u & 16383)::smallint) from unnest(v_claims) u;
+    end if;
+    --}
     return v_out;
 end
 $body$

@@ -7,6 +7,8 @@
 -- claimed. A row that commits later than that place passed its due time was in progress in the snapshot, so it is found
 -- by its transaction; see weir_internal.due_at for why no other can be late.
 --
+-- A group that was given limits since it was read is passed over.
+--
 -- Parameters:
 --   g        the group
 --   p_max    messages
@@ -32,7 +34,9 @@ declare
     v_ttl_start timestamptz := weir_internal.ttl_start(g); -- what is for this group alone may be older than its since
 begin
     if not weir_internal.{q}_is_due(g, c, v_now)
-        or not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot) then
+        or not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot)
+        or not g.limited
+        and exists (select from weir_internal.groups w where w.queue_no = {no} and w.no = g.no and w.limited) then
         return;
     end if;
     c := weir_internal.{q}_cursor(v_slot);

@@ -24,6 +24,11 @@ begin
         --}
         end if;
         if found then
+            --{ {throttled}
+            if pg_sequence_last_value('weir_internal.{q}_held') = 1 and c.what = 2 then
+                perform weir_internal.{q}_free(c.slot);
+            end if;
+            --}
             return c.id;
         end if;
     end loop;

@@ -40,6 +40,9 @@ declare
     v_slot smallint;
     c weir_internal.claim;
     v_want int := p_max;
+    --{ {throttled}
+    t weir_internal.claim; -- the group's turn; slot null: it needs none
+    --}
 begin
     if {restored} then
         perform weir_internal.fail_restored('{name}');
@@ -51,6 +54,21 @@ begin
         perform weir_internal.check_receive('{name}', p_group, g.no, p_max, p_lease);
         return v_out; -- paused
     end if;
+    --{ {throttled}
+    if g.limited then
+        v_lanes := weir_internal.{q}_probe(g, v_first, v_now);
+        v_probed := true;
+        if cardinality(v_lanes) = 0 and not weir_internal.{q}_has_aside(g, v_now) then
+            return v_out;
+        end if;
+        t := weir_internal.{q}_turn(g.no);
+        select * into g from weir_internal.groups where queue_no = {no} and no = g.no and id = g.id;
+        if not found or t.slot is null then
+            return v_out; -- dropped, or held back
+        end if;
+        v_want := least(v_want, t.n);
+    end if;
+    --}
     if g.ttl > interval '0' then
         g := weir_internal.apply_ttl(g);
     end if;
@@ -81,8 +99,12 @@ begin
             c := weir_internal.{q}_cursor(v_slot);
             if c.n = 0 or c.id >> 14 > v_newest then -- a seek may have moved the lane since the group was read
                 select * into g from weir_internal.groups where queue_no = {no} and no = g.no and id = g.id;
-                if not found then
-                    return v_out; -- dropped
+                if not found or g.limited
+                    --{ {throttled}
+                    and t.slot is null
+                    --}
+                then
+                    return v_out; -- dropped, or limited since
                 elsif g.ttl > interval '0' then
                     g := weir_internal.apply_ttl(g);
                 end if;
@@ -123,6 +145,11 @@ begin
             return weir_internal."receive:{name}"(p_group, p_max, p_lease);
         end if;
     end if;
+    --{ {throttled}
+    if t.slot is not null and cardinality(v_out) > 0 then
+        perform weir_internal.{q}_count(g, t, v_out);
+    end if;
+    --}
     return v_out;
 end
 $body$

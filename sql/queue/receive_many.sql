@@ -40,6 +40,7 @@ declare
     v_ids int8multirange[];  -- what the parts hold
     v_counts int[];          -- how many that are
     v_spans int8multirange[]; -- what they hold of one record
+    v_divided bigint[];      -- all parts of all claims
 begin
     if {restored} then
         perform weir_internal.fail_restored('{name}');
@@ -111,9 +112,15 @@ begin
         end loop;
         if v_parts is not null then
             perform weir_internal.{q}_divide(v_claim, v_parts, v_ids, v_counts, p_leases[v_from : v_to]);
+            v_divided := v_divided || v_parts;
         end if;
         v_first := v_next;
     end loop;
+    if v_divided is not null and exists (
+        select from weir_internal.groups g
+        where g.queue_no = {no} and g.name = p_group and g.concurrency_max is not null) then
+        perform weir_internal.{q}_count_parts(((v_claim & 16383) / ({lanes} + 1))::smallint, v_divided);
+    end if;
 end
 $body$
 $template$) on conflict (name) do update set body = excluded.body;

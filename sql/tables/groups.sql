@@ -16,6 +16,11 @@ create table if not exists weir_internal.groups (
     queue_paused boolean not null default false, -- nothing is delivered: the queue is; as queues.paused
     purged       pg_snapshot,                  -- what `later` held in this snapshot is not for this group
     ttl          interval not null default '0', -- as queues.ttl
+    concurrency_max int,                       -- messages claimed and unfinished at once; null: no limit
+    rate_max     int,                          -- deliveries a rate_period; null: no limit
+    rate_period  interval not null default '1 second', -- see rate_max
+    limited      boolean not null generated always as (
+        concurrency_max is not null or rate_max is not null) stored, -- it takes turns: see queue/turn.sql
     primary key (queue_no, no),
     unique (queue_no, name)
 );

@@ -24,7 +24,8 @@ begin
             blocked_by     text,             -- what keeps the queue's oldest segment; null: nothing does
             blocker_pid    int,              -- process id, when that is a session
             blocker_age    interval,         -- how long its transaction has been open
-            blocker_query  text              -- its last statement, as far as the engine's owner may see it
+            blocker_query  text,             -- its last statement, as far as the engine's owner may see it
+            held_by        text              -- the limit that holds the group back now: concurrency or rate; null: none
         );
     end if;
 end

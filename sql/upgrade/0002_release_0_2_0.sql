@@ -25,7 +25,13 @@ begin
         add column dedup_window interval default '5 minutes',
         add column backlog_max bigint,
         add column job_retention interval not null default '1 day';
-    alter table weir_internal.groups add column ttl interval not null default '0';
+    alter table weir_internal.groups
+        add column ttl interval not null default '0',
+        add column concurrency_max int,
+        add column rate_max int,
+        add column rate_period interval not null default '1 second';
+    alter table weir_internal.groups add column limited boolean not null
+        generated always as (concurrency_max is not null or rate_max is not null) stored;
     alter table weir_internal.segments add column sealed_at timestamptz;
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;
 
@@ -53,7 +59,7 @@ begin
         add attribute exact boolean, add attribute sent bigint, add attribute delivered bigint,
         add attribute sent_rate double precision, add attribute delivered_rate double precision,
         add attribute rotated_at timestamptz, add attribute blocked_by text, add attribute blocker_pid int,
-        add attribute blocker_age interval, add attribute blocker_query text;
+        add attribute blocker_age interval, add attribute blocker_query text, add attribute held_by text;
 
     -- functions that return something else now
     drop function weir.list_groups(text);

@@ -1,0 +1,284 @@
+package throttle_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+func TestWhatEndsMakesRoomForAsMany(t *testing.T) {
+	each(t, "concurrency_max => 3", func(b bench) {
+		b.send(20)
+		got := b.get(3, 10)
+		b.get(0, 10)
+		if held := heldBy(b); held != "concurrency" {
+			b.Errorf("held by %q", held)
+		}
+		for i, end := range []string{
+			"select weir.ack('jobs', %d, array[%d])", "select weir.nack('jobs', %d, array[%d], '1 hour')",
+			"select weir.reject('jobs', %d, array[%d])",
+		} {
+			b.ok(fmt.Sprintf(end, got[i].ClaimID, got[i].ID))
+			b.get(1, 10)
+			b.get(0, 10)
+		}
+		b.clock.Advance(b, time.Minute) // all three expire, and come again in their own places
+		again := b.get(3, 10)
+		b.get(0, 10)
+		if again[0].Attempt != 2 {
+			b.Errorf("delivered %v, want those that expired", again)
+		}
+		b.ok(fmt.Sprintf("select weir.release('jobs', %d, array[%d])", again[0].ClaimID, again[0].ID))
+		b.get(1, 10)
+		b.clock.Advance(b, 2*time.Hour)
+		if n := b.drain(b.conn, 10); n != 18 { // 20 less one acknowledged and one rejected
+			b.Errorf("drained %d, want 18", n)
+		}
+		if held := heldBy(b); held != "" {
+			b.Errorf("held by %q with nothing claimed", held)
+		}
+	})
+}
+
+func TestEveryWayToReceiveKeepsToTheLimit(t *testing.T) {
+	each(t, "concurrency_max => 3", func(b bench) {
+		b.send(40)
+		n := pgtest.QueryVal[int64](b, b.db, "select count(*) from weir.pop('jobs', 'limited', 10)")
+		if n != 3 {
+			b.Errorf("popped %d, want 3", n)
+		}
+		records, err := surface.ReceiveRecords(b.Context(), b.conn, queue, "limited", 10, "30 seconds")
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum := 0
+		for _, r := range records {
+			sum += r.N
+			b.ok(fmt.Sprintf("select weir.ack('jobs', %d)", r.ClaimID))
+		}
+		if sum != 3 {
+			b.Errorf("received records of %d messages, want 3", sum)
+		}
+		claims := pgtest.QueryAll[int64](b, b.db, `select distinct unnest(claim_ids) from weir.receive_many('jobs', 'limited',
+			array[2, 2, 2], array['30 seconds', '40 seconds', '50 seconds']::interval[]) order by 1`)
+		if len(claims) != 2 {
+			b.Errorf("received for %v, want two of the requests", claims)
+		}
+		b.get(0, 10)
+		b.ok(fmt.Sprintf("select weir.ack_many('jobs', array[%d])", claims[1]))
+		b.get(1, 10)
+		b.get(0, 10) // the other part of what was shared out counts still
+	})
+}
+
+func TestWhatRollsBackHeldNoRoom(t *testing.T) {
+	each(t, "concurrency_max => 2", func(b bench) {
+		b.send(10)
+		tx := b.begin()
+		if got := receive(b.T, tx, "limited", 10); len(got) != 2 {
+			b.Fatalf("received %v", got)
+		}
+		if err := tx.Rollback(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		got := b.get(2, 10)
+		tx = b.begin()
+		for _, m := range got { // an ack that is not committed makes no room for others
+			if _, err := surface.Ack(b.Context(), tx, queue, m.ClaimID, []int64{m.ID}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.get(0, 10)
+		b.clock.Advance(b, time.Minute)
+		b.get(0, 10) // nor does the end of its lease
+		if err := tx.Commit(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.get(2, 10)
+	})
+}
+
+func TestATransactionThatReceivesKeepsItsGroupAndNoOther(t *testing.T) {
+	each(t, "concurrency_max => 5", func(b bench) {
+		b.send(10)
+		tx := b.begin()
+		got := receive(b.T, tx, "limited", 2)
+		if len(got) != 2 {
+			b.Fatalf("received %v", got)
+		}
+		b.get(0, 10) // a little later, without an error
+		if n := len(receive(b.T, b.conn, "default", 10)); n == 0 {
+			b.Error("another group waits for the limited one")
+		}
+		if err := tx.Commit(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.get(3, 10)
+	})
+}
+
+func TestAnEmptyReceiveWritesNothingAndKeepsNothing(t *testing.T) {
+	each(t, "concurrency_max => 2, rate_max => 1000", func(b bench) {
+		b.send(10)
+		got := b.get(2, 10)
+		b.get(0, 10) // leaves the mark that somebody waits
+		tx := b.begin()
+		if got := receive(b.T, tx, "limited", 10); len(got) != 0 {
+			b.Fatalf("received %v", got)
+		}
+		var xid *string
+		if err := tx.QueryRow(b.Context(), "select pg_current_xact_id_if_assigned()::text").Scan(&xid); err != nil {
+			b.Fatal(err)
+		}
+		if xid != nil {
+			b.Errorf("an empty receive took the transaction id %s", *xid)
+		}
+		b.ok(fmt.Sprintf("select weir.ack('jobs', %d)", got[0].ClaimID))
+		if len(receive(b.T, b.conn, "limited", 10)) == 0 { // while that transaction is open
+			b.Error("an empty receive keeps others out")
+		}
+	})
+}
+
+func TestAnAckWakesWhoWaitsForRoom(t *testing.T) {
+	each(t, "concurrency_max => 1", func(b bench) {
+		b.send(3)
+		got := b.get(1, 10)
+		waiter := b.db.Conn(b)
+		if _, err := waiter.Exec(b.Context(), `listen "weir:jobs"`); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := waiter.Exec(b.Context(), "select weir.mark_waiting('jobs')"); err != nil {
+			b.Fatal(err)
+		}
+		if got := receive(b.T, waiter, "limited", 10); len(got) != 0 {
+			b.Fatalf("received %v", got)
+		}
+		b.ok(fmt.Sprintf("select weir.ack('jobs', %d)", got[0].ClaimID))
+		if _, err := waiter.WaitForNotification(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if got := receive(b.T, waiter, "limited", 10); len(got) != 1 {
+			b.Errorf("woken for %v", got)
+		}
+	})
+}
+
+func TestAGroupInUseIsGivenAnotherLimitAndNone(t *testing.T) {
+	each(t, "backoff_min => '0'", func(b bench) {
+		b.send(40)
+		first := b.get(6, 6)
+		b.ok("select weir.nack('jobs', claim_id, array[id], '0') from weir.receive('jobs', 'limited')")
+		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 8)")
+		b.get(2, 10) // what was claimed before counts
+		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 4)")
+		b.get(0, 10)
+		for _, m := range first {
+			b.ok(fmt.Sprintf("select weir.ack('jobs', %d, array[%d])", m.ClaimID, m.ID))
+		}
+		b.get(2, 10)
+		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 0)")
+		b.get(10, 10)
+		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 15)")
+		b.get(1, 10)
+		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 0, rate_max => 3)")
+		b.get(3, 10)
+		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 20, rate_max => 0)")
+		b.get(2, 10)
+		for _, wrong := range []string{"concurrency_max => -1", "concurrency_max => 10001", "rate_max => -1",
+			"rate_max => 5, rate_period => '0'", "rate_period => '31 days'"} {
+			_, err := b.conn.Exec(b.Context(), "select weir.configure_group('jobs', 'limited', "+wrong+")")
+			surface.WantState(b, err, "WR006")
+		}
+	})
+}
+
+func TestALimitOutlastsWhatIsDoneToTheGroup(t *testing.T) {
+	each(t, "concurrency_max => 2", func(b bench) {
+		b.send(30)
+		b.get(2, 10)
+		b.ok("select weir.pause('jobs', 'limited')")
+		b.get(0, 10)
+		b.ok("select weir.resume('jobs', 'limited')")
+		b.get(0, 10)
+		b.ok("select weir.rename_queue('jobs', 'works')")
+		b.ok("select weir.rename_queue('works', 'jobs')")
+		b.get(0, 10)
+		b.ok("select weir.seek('jobs', 'limited', 'start')") // ends the claims
+		b.get(2, 10)
+		b.get(0, 10)
+		b.ok("select weir.purge('jobs', 'limited')")
+		b.send(30)
+		b.get(2, 10)
+		b.ok("select weir.configure_queue('jobs', claims_bytes => 65536)")
+		for range 300 { // turns the claim log
+			b.ok("select weir.ack('jobs', claim_id) from weir.receive('jobs', 'default', 1)")
+			b.ok("select weir.send('jobs', '1')")
+			b.ok("select weir.maintain()")
+		}
+		if n := pgtest.QueryVal[int64](b, b.db, "select last_value from weir_internal.q1_claims_ring"); n < 4 {
+			b.Errorf("the claim log has not turned: %d", n)
+		}
+		b.get(0, 10)
+		b.ok("select weir.drop_group('jobs', 'limited')")
+		b.ok("select weir.create_group('jobs', 'limited', concurrency_max => 3)")
+		b.get(3, 10)
+		b.get(0, 10)
+		b.ok("select weir.drop_queue('jobs')")
+		left := pgtest.QueryVal[int64](b, b.db,
+			"select count(*) from pg_class where relnamespace = 'weir_internal'::regnamespace and relname ~ '^q1_'")
+		if left != 0 {
+			b.Errorf("%d relations of the queue are left", left)
+		}
+	})
+}
+
+func TestOrderedAndDelayedMessagesKeepToTheLimit(t *testing.T) {
+	each(t, "ordered => true, concurrency_max => 3, backoff_min => '0'", func(b bench) {
+		b.ok("select weir.send('jobs', to_jsonb(i), 'k' || i) from generate_series(1, 20) i")
+		b.ok("select weir.send('jobs', to_jsonb(i), 'd' || i, delay => '1 minute') from generate_series(1, 20) i")
+		got := b.get(3, 10)
+		b.clock.Advance(b, 10*time.Second) // past the group's patience
+		b.get(0, 10)
+		b.ok(fmt.Sprintf("select weir.nack('jobs', %d, array[%d])", got[0].ClaimID, got[0].ID))
+		b.get(1, 10)
+		b.get(0, 10)
+		b.clock.Advance(b, 2*time.Minute)
+		if n := b.drain(b.conn, 10); n != 40 {
+			b.Errorf("drained %d, want 40", n)
+		}
+	})
+}
+
+func TestDoctorNamesALimitThatStarves(t *testing.T) {
+	each(t, "concurrency_max => 1", func(b bench) {
+		b.send(3)
+		tx := b.begin()
+		if got := receive(b.T, tx, "limited", 1); len(got) != 1 {
+			b.Fatal(got)
+		}
+		b.clock.Advance(b, 20*time.Minute)
+		holds := pgtest.QueryAll[string](b, b.db, "select finding from weir.doctor() where queue_name = 'jobs'")
+		if err := tx.Commit(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.ok("select weir.extend('jobs', claim_id, '1 hour') from weir.receive('jobs', 'limited')")
+		starves := pgtest.QueryAll[string](b, b.db,
+			"select value from weir.doctor() where group_name = 'limited' and finding = 'limit_starves'")
+		if fmt.Sprint(starves) != "[concurrency]" || !contains(holds, "transaction_holds_lanes") {
+			b.Errorf("doctor says %v, and before %v", starves, holds)
+		}
+	})
+}
+
+func contains(list []string, want string) bool {
+	for _, s := range list {
+		if s == want {
+			return true
+		}
+	}
+	return false
+}

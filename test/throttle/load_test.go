@@ -1,0 +1,208 @@
+package throttle_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+// unfinished counts, in one snapshot and without the engine's own tally, the messages of the group under claims that
+// are neither finished nor expired: of all keys together and of the key that has most.
+const unfinished = `
+with live as (
+	select u as claim from weir_internal.groups g join weir_internal.queues q on q.no = g.queue_no
+	cross join generate_series(g.no * (q.lanes + 1), g.no * (q.lanes + 1) + q.lanes) s
+	cross join lateral weir_internal.q1_unfinished(s::smallint, 0, 'infinity', null) u
+	where g.name = 'limited' and u.deadline > weir_internal.clock())
+select coalesce(sum((claim).n), 0)::int from live`
+
+// load is a crowd of consumers that fail in every way, and a checker beside them.
+type load struct {
+	bench
+	limit atomic.Int64 // what holds at this moment
+	most  int64        // that was seen
+	acked sync.Map     // ids
+	done  atomic.Int64
+	stop  chan struct{}
+}
+
+// TestTheLimitHoldsWhateverRaces starts without a limit, and sets, lowers, raises and lifts it under way.
+func TestTheLimitHoldsWhateverRaces(t *testing.T) {
+	for _, settings := range []string{"ordered => false", "ordered => true, patience => '50 ms'"} {
+		t.Run(settings, func(t *testing.T) {
+			const messages, consumers = 160, 6
+			each(t, "max_attempts => 1000, "+settings, func(b bench) {
+				l := &load{bench: b, stop: make(chan struct{})}
+				l.limit.Store(1 << 30)
+				b.ok("select weir.configure_queue('jobs', claims_bytes => 65536)")
+				b.send(messages)
+				var crowd, checker sync.WaitGroup
+				for range consumers {
+					crowd.Go(func() { l.consume(messages) })
+				}
+				checker.Go(l.check)
+				for i, limit := range []int{5, 2, 9, 0, 4} {
+					pgtest.WaitFor(b, "progress", func() bool { return l.done.Load() >= int64(messages*(i+1)/8) })
+					l.configure(limit)
+				}
+				crowd.Wait()
+				close(l.stop)
+				checker.Wait()
+				if n := l.done.Load(); n != messages {
+					b.Errorf("%d of %d messages were finished", n, messages)
+				}
+				if l.most < 3 {
+					b.Errorf("the checker saw %d messages claimed at most", l.most)
+				}
+			})
+		})
+	}
+}
+
+// configure tells the checker of a higher limit before, and of a lower one after it holds.
+func (l *load) configure(limit int) {
+	l.Helper()
+	next := int64(limit)
+	if limit == 0 {
+		next = 1 << 30
+	}
+	l.limit.Store(max(next, l.limit.Load()))
+	l.ok(fmt.Sprintf("select weir.configure_group('jobs', 'limited', concurrency_max => %d)", limit))
+	l.limit.Store(next)
+}
+
+// check looks again and again. What is above a limit that was lowered under way must not grow.
+func (l *load) check() {
+	conn := l.db.Conn(l)
+	var before, limit int64
+	for {
+		select {
+		case <-l.stop:
+			return
+		default:
+		}
+		last := limit
+		limit = l.limit.Load()
+		var n int64
+		err := pgx.BeginTxFunc(l.Context(), conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+			return tx.QueryRow(l.Context(), unfinished).Scan(&n)
+		})
+		if err != nil {
+			l.Errorf("count: %v", err)
+			return
+		}
+		if n > limit && n > before && limit == last && l.limit.Load() <= limit {
+			l.Errorf("%d messages are claimed and unfinished, the limit is %d, before there were %d", n, limit, before)
+		}
+		before = n
+		if limit < 1<<30 {
+			l.most = max(l.most, n)
+		}
+		if _, err := conn.Exec(l.Context(), "select weir.maintain()"); err != nil {
+			l.Errorf("maintain: %v", err)
+		}
+	}
+}
+
+// consume works until all messages are acknowledged, through connections that come to grief.
+func (l *load) consume(messages int) {
+	for l.done.Load() < int64(messages) && !l.Failed() {
+		conn, err := pgx.Connect(l.Context(), l.db.DSN)
+		if err != nil {
+			l.Errorf("connect: %v", err)
+			return
+		}
+		for l.done.Load() < int64(messages) && !conn.IsClosed() {
+			if err := l.once(conn); err != nil && !conn.IsClosed() && surface.SQLState(err) != "57P01" {
+				l.Errorf("consume: %v", err)
+				return
+			}
+		}
+		conn.Close(context.WithoutCancel(l.Context())) //nolint:errcheck // it may be gone
+	}
+}
+
+// once receives some messages and does with them what a consumer may do.
+func (l *load) once(conn *pgx.Conn) error {
+	ctx := l.Context()
+	fate := rand.IntN(100) //nolint:gosec // no secret
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback(ctx)                                                           //nolint:errcheck // it may be over
+	got, err := surface.Receive(ctx, tx, queue, "limited", 1+rand.IntN(3), "150 ms") //nolint:gosec // no secret
+	if err != nil {
+		return err
+	}
+	switch {
+	case fate < 5:
+		return nil // rolled back
+	case fate < 8:
+		_, err := tx.Exec(ctx, "select pg_terminate_backend(pg_backend_pid())")
+		return err
+	case fate < 15: // in the same transaction
+		return l.finish(tx, tx.Commit, got)
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	switch {
+	case fate < 20:
+		return nil // forgotten
+	case fate < 23:
+		_, err := conn.Exec(ctx, "select pg_terminate_backend(pg_backend_pid())")
+		return err
+	case fate < 30 && len(got) > 0:
+		_, err := conn.Exec(ctx, "select weir.nack('jobs', $1, array[$2::bigint], '0')", got[0].ClaimID, got[0].ID)
+		return late(err)
+	case fate < 35 && len(got) > 0:
+		_, err := conn.Exec(ctx, "select weir.release('jobs', $1)", got[0].ClaimID)
+		return late(err)
+	case fate < 45 && len(got) > 0:
+		if _, err := surface.Extend(ctx, conn, queue, got[0].ClaimID, "300 ms"); err != nil {
+			return late(err)
+		}
+	}
+	return l.finish(conn, func(context.Context) error { return nil }, got)
+}
+
+// finish acknowledges messages and notes those that this finished.
+func (l *load) finish(c surface.Conn, commit func(context.Context) error, got []surface.Message) error {
+	var ended []int64
+	for _, m := range got {
+		n, err := surface.Ack(l.Context(), c, queue, m.ClaimID, []int64{m.ID})
+		if err != nil {
+			return late(err)
+		}
+		if n == 1 {
+			ended = append(ended, m.ID)
+		}
+	}
+	if err := commit(l.Context()); err != nil {
+		return err
+	}
+	for _, id := range ended {
+		if _, twice := l.acked.LoadOrStore(id, true); twice {
+			l.Errorf("message %d was finished twice", id)
+		}
+		l.done.Add(1)
+	}
+	return nil
+}
+
+// late forgives what comes after the lease.
+func late(err error) error {
+	if surface.SQLState(err) == "WR010" {
+		return nil
+	}
+	return err
+}
