@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -42,10 +41,13 @@ type browser struct {
 	complaints []string // what the page wrote to the console as an error
 }
 
-func open(t *testing.T) *browser {
+func open(t *testing.T) *browser { return openWith(t, server.Options{}) }
+
+// openWith opens the page of a server with options.
+func openWith(t *testing.T, options server.Options) *browser {
 	t.Helper()
 	b := &browser{T: t, db: pgtest.New(t, pgtest.Options{})}
-	b.serve()
+	b.serve(options)
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -56,11 +58,11 @@ func open(t *testing.T) *browser {
 	if program == "" {
 		t.Fatal("no Chromium: install Debian's package chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.WindowSize(1280, 900),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true))
-	allocated, stopAllocator := chromedp.NewExecAllocator(t.Context(), options...)
+	allocated, stopAllocator := chromedp.NewExecAllocator(t.Context(), flags...)
 	t.Cleanup(stopAllocator)
 	ctx, stop := chromedp.NewContext(allocated, chromedp.WithErrorf(t.Logf))
 	t.Cleanup(stop)
@@ -94,7 +96,7 @@ func (b *browser) complain(text string) {
 }
 
 // serve runs the server that shows the page.
-func (b *browser) serve() {
+func (b *browser) serve(options server.Options) {
 	b.Helper()
 	client, err := engine.Open(b.Context(), b.db.DSN, engine.Options{MaxConns: 4})
 	if err != nil {
@@ -107,7 +109,7 @@ func (b *browser) serve() {
 	}
 	ctx, stop := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
-	s := server.New(client, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
+	s := server.New(client, options)
 	go func() { ended <- s.Serve(ctx, listener) }()
 	b.Cleanup(func() {
 		stop()

@@ -10,10 +10,21 @@ export class Problem extends Error {
   }
 }
 
+// The token stays in this tab and is sent as a header: there is nothing that a browser would send on its own.
+const kept = "weir-token";
+export const token = {
+  get: () => sessionStorage.getItem(kept),
+  set: (text) => sessionStorage.setItem(kept, text),
+  forget: () => sessionStorage.removeItem(kept),
+};
+
 async function call(method, path, body) {
   const response = await fetch(path, {
     method,
-    headers: body === undefined ? {} : { "Content-Type": "application/json" },
+    headers: {
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...(token.get() && { Authorization: `Bearer ${token.get()}` }),
+    },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const text = await response.text();
@@ -34,6 +45,7 @@ const groupPath = (queue, group) => `${queuePath(queue)}/groups/${encodeURICompo
 const target = (queue, group) => (group ? groupPath(queue, group) : queuePath(queue));
 
 export const api = {
+  whoami: () => call("GET", "v1/whoami"),
   version: () => call("GET", "v1/version"),
   stats: (queue) =>
     call("GET", queue ? `v1/stats?queue=${encodeURIComponent(queue)}` : "v1/stats").then(

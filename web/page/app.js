@@ -1,9 +1,10 @@
 // The page: which view is shown, and reading the numbers anew every two seconds while somebody looks.
 
-import { api } from "./api.js";
+import { api, token } from "./api.js";
 import { h } from "./dom.js";
 import { remember } from "./history.js";
-import { followMode } from "./mode.js";
+import { login } from "./login.js";
+import { followMode, learn } from "./mode.js";
 import { overview } from "./overview.js";
 import { queueView } from "./queue.js";
 
@@ -12,6 +13,30 @@ const main = document.getElementById("main");
 const trouble = document.getElementById("trouble");
 let view;
 let timer;
+
+function signOut() {
+  view = undefined;
+  clearTimeout(timer);
+  token.forget();
+  login(main, begin);
+}
+
+// begin learns what the page may do before it shows anything.
+async function begin() {
+  try {
+    await learn();
+  } catch (error) {
+    if (error.status === 401) {
+      signOut();
+      return;
+    }
+    complain(error);
+    setTimeout(begin, interval);
+    return;
+  }
+  greet();
+  open();
+}
 
 function open() {
   const queue = location.hash.match(/^#\/queues\/([^/]+)$/)?.[1];
@@ -36,19 +61,27 @@ async function refresh() {
     trouble.hidden = true;
   } catch (error) {
     if (current !== view) return;
+    if (error.status === 401) {
+      signOut();
+      return;
+    }
     if (error.sqlstate === "WR001") {
       main.replaceChildren(
         h("div", { class: "card empty" }, h("h2", {}, error.message), h("a", { href: "#/" }, "All queues")),
       );
       return;
     }
-    trouble.textContent =
-      error.sqlstate || error.status
-        ? `${error.message} ${error.hint ?? ""}`
-        : "The server does not answer. The numbers below are old; it is asked again every two seconds.";
-    trouble.hidden = false;
+    complain(error);
   }
   if (!document.hidden) timer = setTimeout(refresh, interval);
+}
+
+function complain(error) {
+  trouble.textContent =
+    error.sqlstate || error.status
+      ? `${error.message} ${error.hint ?? ""}`
+      : "The server does not answer. The numbers below are old; it is asked again every two seconds.";
+  trouble.hidden = false;
 }
 
 async function greet() {
@@ -73,9 +106,9 @@ function theme() {
   });
 }
 
-addEventListener("hashchange", open);
+addEventListener("hashchange", () => view && open());
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) refresh();
+  if (!document.hidden && view) refresh();
 });
 document.addEventListener("keydown", (event) => {
   const search = document.getElementById("search");
@@ -84,8 +117,8 @@ document.addEventListener("keydown", (event) => {
     search.focus();
   }
 });
-document.addEventListener("submit", () => setTimeout(refresh, 300));
-followMode(open);
+document.addEventListener("submit", () => setTimeout(() => view && refresh(), 300));
+followMode(() => view && open());
 theme();
-greet();
-open();
+document.getElementById("sign-out").addEventListener("click", signOut);
+begin();

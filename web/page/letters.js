@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { ask, attempt, count, h, show, time } from "./dom.js";
-import { writable } from "./mode.js";
+import { may, writable } from "./mode.js";
 
 const page = 100;
 const numeric = new Set(["Id", "Deliveries"]);
@@ -77,18 +77,19 @@ export async function deadLetters(place, queue, group) {
   const some = () => ({ ids: [...chosen] });
   const buttons = h("div", { class: "row" });
   const drawButtons = () =>
-    show(
-      buttons,
-      button("Redrive chosen", () => act("redrive", some()), chosen.size === 0),
-      button(
-        "Discard chosen",
-        () => discard(some(), `${chosen.size} dead letters`),
-        chosen.size === 0,
-        "danger",
-      ),
-      button("Redrive all", () => act("redrive", { all: true }), found.length === 0),
-      button("Discard all", () => discard({ all: true }, "all dead letters"), found.length === 0, "danger"),
-    );
+    may("admin", queue) &&
+      show(
+        buttons,
+        button("Redrive chosen", () => act("redrive", some()), chosen.size === 0),
+        button(
+          "Discard chosen",
+          () => discard(some(), `${chosen.size} dead letters`),
+          chosen.size === 0,
+          "danger",
+        ),
+        button("Redrive all", () => act("redrive", { all: true }), found.length === 0),
+        button("Discard all", () => discard({ all: true }, "all dead letters"), found.length === 0, "danger"),
+      );
   const reload = async () => {
     chosen.clear();
     found = await api.dead(queue, group, 0, page);

@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { age, ask, attempt, bytes, count, h, rate, show, spark } from "./dom.js";
 import { speed, waitingLine } from "./history.js";
-import { writable } from "./mode.js";
+import { may, writable } from "./mode.js";
 
 let wanted = "";
 
@@ -28,7 +28,7 @@ export function overview(place) {
       { class: "row" },
       h("h1", { class: "grow" }, "Queues"),
       search,
-      h("button", { class: "main", onclick: createQueue, disabled: !writable() }, "Create queue"),
+      may("admin") && h("button", { class: "main", onclick: createQueue, disabled: !writable() }, "Create queue"),
     ),
     body,
   );
@@ -117,8 +117,8 @@ const nothingYet = () =>
     "div",
     { class: "card empty" },
     h("h2", {}, "There is no queue yet"),
-    h("p", {}, "Create one here, or from a terminal:"),
-    h("code", {}, "weir queue create orders"),
+    may("admin") && h("p", {}, "Create one here, or from a terminal:"),
+    may("admin") && h("code", {}, "weir queue create orders"),
   );
 
 async function createQueue() {

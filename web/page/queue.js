@@ -4,7 +4,7 @@ import { api } from "./api.js";
 import { age, ask, attempt, bytes, count, h, rate, show, spark, time } from "./dom.js";
 import { speed, waitingLine } from "./history.js";
 import { deadLetters, messages } from "./letters.js";
-import { writable } from "./mode.js";
+import { may, writable } from "./mode.js";
 
 /** queueView draws the frame of one queue and returns what redraws its numbers. */
 export function queueView(place, queue) {
@@ -120,7 +120,14 @@ const button = (text, work, more = {}) =>
 function queueActions(about) {
   const queue = about.queue;
   return [
-    button("Send a message", () => sendMessage(queue), { class: "main" }),
+    may("produce", queue) && button("Send a message", () => sendMessage(queue), { class: "main" }),
+    ...(may("admin", queue) ? administer(about) : []),
+  ];
+}
+
+function administer(about) {
+  const queue = about.queue;
+  return [
     about.paused
       ? button("Resume", () => attempt(`${queue} goes on.`, () => api.resume(queue)))
       : button("Pause", () => attempt(`${queue} is paused: nothing is delivered.`, () => api.pause(queue))),
@@ -173,24 +180,27 @@ function groupLine(s, about) {
     h("td", { class: s.dead ? "n bad" : "n" }, count(s.dead)),
     h("td", { class: "n" }, rate(speed(s, "delivered") ?? s.delivered_rate)),
     h("td", { class: "n" }, age(s.oldest_age_s)),
-    h(
-      "td",
-      {},
-      about.paused
-        ? button("Resume", () => attempt(`${name} goes on.`, () => api.resume(queue, group)), {
-            "data-key": `resume ${group}`,
-          })
-        : button("Pause", () => attempt(`${name} is paused.`, () => api.pause(queue, group)), {
-            "data-key": `pause ${group}`,
-          }),
-      " ",
-      button("Seek", () => seek(queue, group), { "data-key": `seek ${group}` }),
-      " ",
-      button("Purge", () => purge(queue, group), { class: "danger", "data-key": `purge ${group}` }),
-      " ",
-      button("Drop", () => dropGroup(queue, group), { class: "danger", "data-key": `drop ${group}` }),
-    ),
+    h("td", {}, may("admin", queue) && groupActions(s, about)),
   );
+}
+
+function groupActions({ queue, group }, about) {
+  const name = `${queue}, group ${group}`;
+  return [
+    about.paused
+      ? button("Resume", () => attempt(`${name} goes on.`, () => api.resume(queue, group)), {
+          "data-key": `resume ${group}`,
+        })
+      : button("Pause", () => attempt(`${name} is paused.`, () => api.pause(queue, group)), {
+          "data-key": `pause ${group}`,
+        }),
+    " ",
+    button("Seek", () => seek(queue, group), { "data-key": `seek ${group}` }),
+    " ",
+    button("Purge", () => purge(queue, group), { class: "danger", "data-key": `purge ${group}` }),
+    " ",
+    button("Drop", () => dropGroup(queue, group), { class: "danger", "data-key": `drop ${group}` }),
+  ];
 }
 
 function storageOf(s) {
