@@ -65,9 +65,9 @@ class Error(Exception):
 
 
 class RetryAfter(Exception):
-    """Raised by a handler: deliver the message again after ``delay`` (a timedelta, or seconds)."""
+    """Raised by a handler: deliver the message again after ``delay`` (a timedelta, or seconds; None: the backoff)."""
 
-    def __init__(self, delay: timedelta | float, reason: str | None = None) -> None:
+    def __init__(self, delay: timedelta | float | None, reason: str | None = None) -> None:
         super().__init__(reason or f"again in {delay}")
         self.delay = delay
         self.reason = reason

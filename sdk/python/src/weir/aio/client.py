@@ -86,6 +86,11 @@ class AsyncClient:
         self._retries = retries
         self.hooks = hooks
 
+    @classmethod
+    def on(cls, tx: Any) -> AsyncClient:
+        """Return a client of what ``in_`` takes: a connection of the caller's, whose transactions are the caller's."""
+        return cls(AsyncJoined(tx), retries=0)
+
     async def __aenter__(self) -> AsyncClient:
         return self
 

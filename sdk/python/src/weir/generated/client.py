@@ -87,6 +87,11 @@ class Client:
         self._retries = retries
         self.hooks = hooks
 
+    @classmethod
+    def on(cls, tx: Any) -> Client:
+        """Return a client of what ``in_`` takes: a connection of the caller's, whose transactions are the caller's."""
+        return cls(Joined(tx), retries=0)
+
     def __enter__(self) -> Client:
         return self
 
