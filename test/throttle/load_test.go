@@ -82,6 +82,9 @@ func (l *load) configure(limit int) {
 // check looks again and again. What is above a limit that was lowered under way must not grow.
 func (l *load) check() {
 	conn := l.db.Conn(l)
+	if _, err := conn.Exec(l.Context(), "set enable_seqscan = off; set enable_bitmapscan = off; set jit = off"); err != nil {
+		l.Error(err)
+	}
 	var before, limit int64
 	for {
 		select {
@@ -150,7 +153,14 @@ func (l *load) once(conn *pgx.Conn) error {
 		_, err := tx.Exec(ctx, "select pg_terminate_backend(pg_backend_pid())")
 		return err
 	case fate < 15: // in the same transaction
-		return l.finish(tx, tx.Commit, got)
+		ended, err := l.finish(tx, got)
+		if err == nil {
+			err = tx.Commit(ctx)
+		}
+		if err == nil {
+			l.note(ended)
+		}
+		return late(err)
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return err
@@ -172,31 +182,32 @@ func (l *load) once(conn *pgx.Conn) error {
 			return late(err)
 		}
 	}
-	return l.finish(conn, func(context.Context) error { return nil }, got)
+	ended, err := l.finish(conn, got)
+	l.note(ended)
+	return late(err)
 }
 
-// finish acknowledges messages and notes those that this finished.
-func (l *load) finish(c surface.Conn, commit func(context.Context) error, got []surface.Message) error {
-	var ended []int64
+// finish acknowledges messages, as far as it comes, and returns those that this finished.
+func (l *load) finish(c surface.Conn, got []surface.Message) (ended []int64, err error) {
 	for _, m := range got {
 		n, err := surface.Ack(l.Context(), c, queue, m.ClaimID, []int64{m.ID})
 		if err != nil {
-			return late(err)
+			return ended, err
 		}
 		if n == 1 {
 			ended = append(ended, m.ID)
 		}
 	}
-	if err := commit(l.Context()); err != nil {
-		return err
-	}
+	return ended, nil
+}
+
+func (l *load) note(ended []int64) {
 	for _, id := range ended {
 		if _, twice := l.acked.LoadOrStore(id, true); twice {
 			l.Errorf("message %d was finished twice", id)
 		}
 		l.done.Add(1)
 	}
-	return nil
 }
 
 // late forgives what comes after the lease.
