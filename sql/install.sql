@@ -16,6 +16,7 @@ begin;
 \ir types/finding.sql
 \ir types/job_status.sql
 \ir types/schedule_status.sql
+\ir types/workflow_step.sql
 \ir types/log_record.sql
 \ir types/later_row.sql
 \ir types/parked_row.sql
@@ -37,6 +38,10 @@ begin;
 \ir tables/cancellations.sql
 \ir tables/carries.sql
 \ir tables/schedules.sql
+\ir tables/workflows.sql
+\ir tables/workflow_steps.sql
+\ir tables/workflow_jobs.sql
+\ir tables/workflow_ends.sql
 
 -- Names, limits, errors
 \ir internal/clock.sql
@@ -122,6 +127,7 @@ begin;
 \ir queue/ack_many.sql
 \ir queue/extend_many.sql
 \ir queue/finish.sql
+\ir queue/workflow.sql
 
 -- Each queue's own functions: looking at it and administering it
 \ir queue/standing.sql
@@ -141,7 +147,13 @@ begin;
 \ir internal/waiting_records.sql
 
 -- Settling, retries, dead letters
+\ir internal/next_under_way.sql
+\ir internal/send_steps.sql
+\ir internal/end_step.sql
 \ir internal/end_jobs.sql
+\ir internal/end_lost_steps.sql
+\ir internal/read_steps.sql
+\ir internal/start_workflow.sql
 \ir internal/bury.sql
 \ir internal/backoff.sql
 \ir internal/retry.sql
@@ -324,6 +336,12 @@ begin;
 \ir functions/job.sql
 \ir functions/cancel.sql
 \ir functions/cancelled.sql
+
+-- Public: workflows
+\ir functions/start_workflow.sql
+\ir functions/start_chain.sql
+\ir functions/start_batch.sql
+\ir functions/workflow.sql
 
 -- Public: schedules
 \ir functions/schedule.sql

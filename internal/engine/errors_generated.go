@@ -70,6 +70,8 @@ const (
 	CodeScheduleNotFound = "WR053"
 	// CodeScheduleExists: A schedule of this name is there for another queue; nothing was changed.
 	CodeScheduleExists = "WR054"
+	// CodeInvalidWorkflow: A step of a workflow is not one, or comes after one that does not stand before it.
+	CodeInvalidWorkflow = "WR055"
 )
 
 // codeInfo is what errors.csv says about a SQLSTATE.
@@ -119,4 +121,5 @@ var codeInfos = map[string]codeInfo{
 	CodeInvalidSchedule:      {Name: "invalid_schedule", Status: 400, Retryable: false},
 	CodeScheduleNotFound:     {Name: "schedule_not_found", Status: 404, Retryable: false},
 	CodeScheduleExists:       {Name: "schedule_exists", Status: 409, Retryable: false},
+	CodeInvalidWorkflow:      {Name: "invalid_workflow", Status: 400, Retryable: false},
 }

@@ -70,4 +70,6 @@ var (
 	ErrScheduleNotFound = known("WR053", "schedule_not_found", false)
 	// ErrScheduleExists is WR054: A schedule of this name is there for another queue; nothing was changed.
 	ErrScheduleExists = known("WR054", "schedule_exists", false)
+	// ErrInvalidWorkflow is WR055: A step of a workflow is not one, or comes after one that does not stand before it.
+	ErrInvalidWorkflow = known("WR055", "invalid_workflow", false)
 )

@@ -10,6 +10,8 @@
 -- sequence weir_internal.q1_later_clock of - with -
 -- sequence weir_internal.q1_log_ring of - with -
 -- sequence weir_internal.q1_waiting of - with -
+-- sequence weir_internal.workflow_ends_seq_seq of - with -
+-- sequence weir_internal.workflows_no_seq of - with -
 -- table weir_internal.bindings of - with -
 -- table weir_internal.cancellations of - with -
 -- table weir_internal.carries of - with -
@@ -31,6 +33,10 @@
 -- table weir_internal.segments of - with -
 -- table weir_internal.templates of - with -
 -- table weir_internal.tokens of - with -
+-- table weir_internal.workflow_ends of - with -
+-- table weir_internal.workflow_jobs of - with -
+-- table weir_internal.workflow_steps of - with -
+-- table weir_internal.workflows of - with -
 -- type weir.finding of - with -
 -- type weir.group_stats of - with -
 -- type weir.job_status of - with -
@@ -38,6 +44,7 @@
 -- type weir.message_record of - with -
 -- type weir.schedule_status of - with -
 -- type weir.stored_message of - with -
+-- type weir.workflow_step of - with -
 -- type weir_internal.claim of - with -
 -- type weir_internal.claim_range of - with -
 -- type weir_internal.job_event of - with -
@@ -130,6 +137,14 @@
 -- column weir.stored_message.key no. 2 text x 
 -- column weir.stored_message.payload no. 3 jsonb x 
 -- column weir.stored_message.states no. 6 jsonb x 
+-- column weir.workflow_step.after no. 4 text[] x 
+-- column weir.workflow_step.ended_at no. 8 timestamp with time zone p 
+-- column weir.workflow_step.id no. 6 bigint p 
+-- column weir.workflow_step.kind no. 3 text x 
+-- column weir.workflow_step.name no. 2 text x 
+-- column weir.workflow_step.no no. 1 integer p 
+-- column weir.workflow_step.result no. 7 jsonb x 
+-- column weir.workflow_step.state no. 5 text x 
 -- column weir_internal.bindings.created_at no. 7 timestamp with time zone p not null default now()
 -- column weir_internal.bindings.pattern no. 1 text x not null 
 -- column weir_internal.bindings.prefix no. 3 text x not null 
@@ -453,6 +468,32 @@
 -- column weir_internal.tokens.name no. 1 text x not null 
 -- column weir_internal.tokens.queues no. 3 text[] x not null 
 -- column weir_internal.tokens.verbs no. 4 text[] x not null 
+-- column weir_internal.workflow_ends.at no. 6 timestamp with time zone p not null 
+-- column weir_internal.workflow_ends.low no. 7 integer p not null 
+-- column weir_internal.workflow_ends.no no. 3 integer p not null 
+-- column weir_internal.workflow_ends.result no. 5 jsonb x 
+-- column weir_internal.workflow_ends.seq no. 2 bigint p not null 
+-- column weir_internal.workflow_ends.what no. 4 smallint p not null 
+-- column weir_internal.workflow_ends.workflow no. 1 bigint p not null 
+-- column weir_internal.workflow_jobs.id no. 3 bigint p not null 
+-- column weir_internal.workflow_jobs.no no. 2 integer p not null 
+-- column weir_internal.workflow_jobs.txid no. 4 xid8 p not null 
+-- column weir_internal.workflow_jobs.workflow no. 1 bigint p not null 
+-- column weir_internal.workflow_steps.after no. 4 integer[] x 
+-- column weir_internal.workflow_steps.after_all no. 5 boolean p not null 
+-- column weir_internal.workflow_steps.args no. 7 jsonb x not null 
+-- column weir_internal.workflow_steps.headers no. 9 jsonb x 
+-- column weir_internal.workflow_steps.key no. 8 text x 
+-- column weir_internal.workflow_steps.kind no. 6 text x not null 
+-- column weir_internal.workflow_steps.name no. 3 text x not null 
+-- column weir_internal.workflow_steps.no no. 2 integer p not null 
+-- column weir_internal.workflow_steps.workflow no. 1 bigint p not null 
+-- column weir_internal.workflows.created_at no. 5 timestamp with time zone p not null 
+-- column weir_internal.workflows.ended_at no. 6 timestamp with time zone p 
+-- column weir_internal.workflows.last_step no. 4 integer p not null 
+-- column weir_internal.workflows.name no. 3 text x 
+-- column weir_internal.workflows.no no. 1 bigint p not null 
+-- column weir_internal.workflows.queue_no no. 2 integer p not null 
 -- CREATE INDEX bindings_queue ON weir_internal.bindings USING btree (queue_no)
 -- CREATE INDEX q1_claims_0_order ON weir_internal.q1_claims_0 USING btree (slot, what, id)
 -- CREATE INDEX q1_claims_1_order ON weir_internal.q1_claims_1 USING btree (slot, what, id)
@@ -466,6 +507,10 @@
 -- CREATE INDEX q1_parked_line ON weir_internal.q1_parked USING btree (group_id, line, no)
 -- CREATE INDEX schedules_due ON weir_internal.schedules USING btree (next_at) WHERE (NOT paused)
 -- CREATE INDEX schedules_queue ON weir_internal.schedules USING btree (queue_no)
+-- CREATE INDEX workflow_ends_step ON weir_internal.workflow_ends USING btree (workflow, no)
+-- CREATE INDEX workflow_steps_late ON weir_internal.workflow_steps USING btree (workflow) WHERE ((after IS NOT NULL) OR after_all)
+-- CREATE INDEX workflows_ended ON weir_internal.workflows USING btree (queue_no, ended_at)
+-- CREATE INDEX workflows_open ON weir_internal.workflows USING btree (queue_no) WHERE (ended_at IS NULL)
 -- CREATE UNIQUE INDEX bindings_pkey ON weir_internal.bindings USING btree (prefix, pattern, queue_no)
 -- CREATE UNIQUE INDEX cancellations_pkey ON weir_internal.cancellations USING btree (queue_no, id)
 -- CREATE UNIQUE INDEX carries_pkey ON weir_internal.carries USING btree (queue_no, ring)
@@ -483,6 +528,12 @@
 -- CREATE UNIQUE INDEX templates_pkey ON weir_internal.templates USING btree (name)
 -- CREATE UNIQUE INDEX tokens_digest_key ON weir_internal.tokens USING btree (digest)
 -- CREATE UNIQUE INDEX tokens_pkey ON weir_internal.tokens USING btree (name)
+-- CREATE UNIQUE INDEX workflow_ends_pkey ON weir_internal.workflow_ends USING btree (workflow, seq)
+-- CREATE UNIQUE INDEX workflow_jobs_pkey ON weir_internal.workflow_jobs USING btree (workflow, no)
+-- CREATE UNIQUE INDEX workflow_jobs_workflow_id_key ON weir_internal.workflow_jobs USING btree (workflow, id)
+-- CREATE UNIQUE INDEX workflow_steps_pkey ON weir_internal.workflow_steps USING btree (workflow, no)
+-- CREATE UNIQUE INDEX workflows_pkey ON weir_internal.workflows USING btree (no)
+-- CREATE UNIQUE INDEX workflows_queue_no_name_key ON weir_internal.workflows USING btree (queue_no, name)
 -- constraint on weir_internal.bindings FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.bindings PRIMARY KEY (prefix, pattern, queue_no)
 -- constraint on weir_internal.cancellations FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
@@ -510,6 +561,16 @@
 -- constraint on weir_internal.templates PRIMARY KEY (name)
 -- constraint on weir_internal.tokens PRIMARY KEY (name)
 -- constraint on weir_internal.tokens UNIQUE (digest)
+-- constraint on weir_internal.workflow_ends FOREIGN KEY (workflow) REFERENCES weir_internal.workflows(no) ON DELETE CASCADE
+-- constraint on weir_internal.workflow_ends PRIMARY KEY (workflow, seq)
+-- constraint on weir_internal.workflow_jobs FOREIGN KEY (workflow, no) REFERENCES weir_internal.workflow_steps(workflow, no) ON DELETE CASCADE
+-- constraint on weir_internal.workflow_jobs PRIMARY KEY (workflow, no)
+-- constraint on weir_internal.workflow_jobs UNIQUE (workflow, id)
+-- constraint on weir_internal.workflow_steps FOREIGN KEY (workflow) REFERENCES weir_internal.workflows(no) ON DELETE CASCADE
+-- constraint on weir_internal.workflow_steps PRIMARY KEY (workflow, no)
+-- constraint on weir_internal.workflows FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
+-- constraint on weir_internal.workflows PRIMARY KEY (no)
+-- constraint on weir_internal.workflows UNIQUE (queue_no, name)
 -- function weir.ack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[]) returns integer v - {owner=X/owner}
 -- function weir.ack_many(queue_name text, claim_ids bigint[], ids int8multirange[] DEFAULT NULL::int8multirange[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
 -- function weir.adopt(queue_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -575,10 +636,14 @@
 -- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
 -- function weir.send_once(queue_name text, payloads jsonb[], dedup_keys text[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
 -- function weir.snooze(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT '00:01:00'::interval) returns integer v - {owner=X/owner}
+-- function weir.start_batch(queue_name text, jobs jsonb[], callback jsonb, name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.start_chain(queue_name text, jobs jsonb[], name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.start_workflow(queue_name text, steps jsonb[], name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.stats(queue_name text DEFAULT NULL::text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unbind(pattern text, queue_name text) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unschedule(name text) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.version() returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.workflow(queue_name text, workflow bigint) returns SETOF weir.workflow_step v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ack:orders(p_claim bigint, p_ids bigint[]) returns integer v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.ack_many:orders(p_claims bigint[], p_ids int8multirange[], p_requests integer[]) returns integer[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.add_due(r weir_internal.log_record, l weir_internal.later_row, p_group integer) returns weir_internal.log_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -648,8 +713,10 @@
 -- function weir_internal.due_at(p_queue integer, p_clock regclass, p_delay interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_jobs(q weir_internal.queues, p_jobs weir_internal.later_row[], p_what integer, p_results jsonb[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.end_lost_steps(q weir_internal.queues, p_what integer, p_max integer) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_parked(q weir_internal.queues, g weir_internal.groups, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_place(q weir_internal.queues) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.end_step(q weir_internal.queues, p_workflow bigint, p_step integer, p_what integer, p_result jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.enqueue:orders(p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, p_marks jsonb[], OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.examine:orders() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_database() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -700,6 +767,7 @@
 -- function weir_internal.next_segment(p_queue integer, p_from bigint, p_hi bigint, p_snapshot pg_snapshot) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_time(p_cron text, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_time_of_day(p_day date, p_hours integer[], p_minutes integer[], p_any_hour boolean, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.next_under_way(p_workflow bigint, p_low integer) returns integer s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_claim(q weir_internal.queues, g weir_internal.groups, u weir_internal.claim, p_held boolean) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_record(p_queue integer, g weir_internal.groups, r weir_internal.log_record) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -744,6 +812,7 @@
 -- function weir_internal.rate_step(g weir_internal.groups) returns bigint i - {owner=X/owner}
 -- function weir_internal.rates(g weir_internal.groups, p_sent bigint, p_delivered bigint, OUT sent_rate double precision, OUT delivered_rate double precision) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.read_jobs(p_queue text, p_jobs jsonb[], OUT kinds text[], OUT args jsonb[], OUT keys text[], OUT headers jsonb[], OUT due timestamp with time zone[], OUT unique_keys text[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.read_steps(p_queue text, p_steps jsonb[]) returns SETOF weir_internal.workflow_steps v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.receive:orders(p_group text, p_max integer, p_lease interval) returns weir.message_record[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_internal.receive_many:orders(p_group text, p_maxes integer[], p_leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.redeliver(p_queue integer, g weir_internal.groups, c weir_internal.claim, p_max integer, p_lease interval, p_now timestamp with time zone) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -769,6 +838,7 @@
 -- function weir_internal.send:orders(p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_batch:orders(p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.send_once:orders(p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan} {owner=X/owner}
+-- function weir_internal.send_steps(q weir_internal.queues, p_workflow bigint, p_steps integer[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.sent_by(q weir_internal.queues, p_id bigint) returns xid8 v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -783,6 +853,8 @@
 -- function weir_internal.start_rings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_tally(q weir_internal.queues, p_group smallint, p_claims int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.start_workflow(queue_name text, p_steps jsonb[], p_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.start_workflow:orders(p_steps jsonb[], p_name text) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.state_of(q weir_internal.queues, g weir_internal.groups, p_id bigint, p_records weir_internal.log_record[], p_tables integer[]) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats(queue_name text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.stats:orders() returns SETOF weir.group_stats v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -799,3 +871,4 @@
 -- function weir_internal.visible_queues() returns SETOF text s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.wait_turn(p_queue integer, p_group smallint) returns boolean v {"search_path=pg_catalog, pg_temp",lock_timeout=100ms} {owner=X/owner}
 -- function weir_internal.waiting_records(p_queue integer, g weir_internal.groups, p_lane integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads jsonb[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], after bigint, txid xid8) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.workflow:orders(p_workflow bigint) returns SETOF weir.workflow_step v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -1,5 +1,5 @@
 -- weir_internal.purge(queue_name, group_name)
--- Purges a group, or each group of a queue.
+-- Purges a group, or each group of a queue. Steps of workflows whose jobs are dropped count as cancelled.
 --
 -- Parameters:
 --   queue_name  the queue
@@ -22,10 +22,12 @@ begin
     if group_name is not null then
         g := weir_internal.find_group(q, group_name);
     end if;
+    perform weir_internal.end_lost_steps(q, 2, 1000000); -- what is done, before what is dropped
     for g in select * from weir_internal.groups w where w.queue_no = q.no and w.no = coalesce(g.no, w.no) order by w.no
     loop
         v_count := v_count + weir_internal.purge_group(q, weir_internal.apply_ttl(g));
     end loop;
+    perform weir_internal.end_lost_steps(q, 3, 1000000);
     return v_count;
 end
 $$;

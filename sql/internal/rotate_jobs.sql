@@ -1,6 +1,7 @@
 -- weir_internal.rotate_jobs(q)
--- One step of the ring of events of a queue's tracked jobs, where it has one; and forgets cancellations of jobs that
--- nobody holds any more.
+-- One step of the ring of events of a queue's tracked jobs, where it has one. It also forgets cancellations of jobs
+-- that nobody holds any more, goes on with workflows of which a job was acknowledged by a plain ack, and forgets those
+-- that ended longer ago than the retention.
 --
 -- Parameters:
 --   q  the queue, whose administration lock the caller holds
@@ -28,6 +29,13 @@ begin
             perform setval(v_cancels, 0); -- nobody cancels: that takes the lock that the caller holds
         end if;
     end if;
+    if exists (select from weir_internal.workflows where queue_no = q.no and ended_at is null) then
+        perform weir_internal.end_lost_steps(q, 2, 100);
+    end if;
+    delete from weir_internal.workflows where no = any(array(
+        select w.no from weir_internal.workflows w
+        where w.queue_no = q.no and w.ended_at < weir_internal.clock() - q.job_retention
+        order by w.ended_at limit 10));
     return weir_internal.turn_ring(q.no, 'jobs', q.job_retention);
 end
 $$;

@@ -68,6 +68,8 @@ export const Code = {
   scheduleNotFound: "WR053",
   /** A schedule of this name is there for another queue; nothing was changed. */
   scheduleExists: "WR054",
+  /** A step of a workflow is not one, or comes after one that does not stand before it. */
+  invalidWorkflow: "WR055",
 } as const;
 
 /** What errors.csv says about a SQLSTATE. */
@@ -112,4 +114,5 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR052", { name: "invalid_schedule", status: 400, retryable: false }],
   ["WR053", { name: "schedule_not_found", status: 404, retryable: false }],
   ["WR054", { name: "schedule_exists", status: 409, retryable: false }],
+  ["WR055", { name: "invalid_workflow", status: 400, retryable: false }],
 ]);

@@ -20,6 +20,8 @@ select weir.redrive('mine', 'default'); -- ok
 select weir.discard('mine', 'default'); -- ok
 select weir.discard('mine', 'default', array[999]::bigint[]); -- fail WR017
 select weir.job('mine', {first}); -- ok
+select weir.workflow('mine', 1); -- ok
+select weir.start_batch('mine', array['{"kind": "a"}']::jsonb[], '{"kind": "b"}'); -- fail 42501
 select weir.cancel('mine', {first} + 15); -- ok
 select weir.schedule('s', '@daily', 'mine', 'k'); -- ok
 select weir.pause_schedule('s'); -- ok

@@ -21,6 +21,8 @@ select weir.extend('mine', {claim}, '1 hour'); -- ok
 select weir.progress('mine', {claim}, {first}, '1'); -- ok
 select weir.cancelled('mine', array[{claim}]); -- ok
 select weir.job('mine', {first}); -- ok
+select weir.workflow('mine', 1); -- ok
+select weir.start_workflow('mine', array['{"kind": "a"}']::jsonb[]); -- fail 42501
 select weir.list_schedules('mine'); -- ok
 select weir.fire_schedules(); -- ok
 select weir.next_times('@daily'); -- ok

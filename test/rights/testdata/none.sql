@@ -10,6 +10,8 @@ select weir.enqueue('mine', 'k'); -- fail 42501
 select weir.enqueue('mine', 'k', tracked => true); -- fail 42501
 select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[]); -- fail 42501
 select weir.job('mine', {first}); -- fail 42501
+select weir.workflow('mine', 1); -- fail 42501
+select weir.start_chain('mine', array['{"kind": "a"}']::jsonb[]); -- fail 42501
 select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
 select weir.unschedule('others'); -- fail 42501
 select weir.list_schedules(); -- fail 42501

@@ -12,6 +12,13 @@ select weir.enqueue('mine', 'k', '{"a": 1}', 'key'); -- ok
 select weir.enqueue('mine', 'k', is_unique => true, tracked => true); -- ok
 select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[], unique_for => '1 hour', tracked => true); -- ok
 select weir.job('mine', {first}); -- ok
+select weir.start_chain('mine', array['{"kind": "a"}', '{"kind": "b"}']::jsonb[]); -- ok
+select weir.start_batch('mine', array['{"kind": "a"}']::jsonb[], '{"kind": "b"}'); -- ok
+select weir.workflow('mine', 1); -- ok
+select weir.start_workflow('other', array['{"kind": "a"}']::jsonb[]); -- fail 42501
+select weir.workflow('other', 1); -- fail 42501
+select weir_internal.start_workflow('other', array['{"kind": "a"}']::jsonb[], null); -- fail 42501
+select * from weir_internal.workflow_steps; -- fail 42501
 select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
 select weir.list_schedules(); -- fail 42501
 select weir.fire_schedules(); -- fail 42501

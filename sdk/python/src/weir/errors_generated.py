@@ -104,6 +104,9 @@ SCHEDULE_NOT_FOUND = "WR053"
 SCHEDULE_EXISTS = "WR054"
 """A schedule of this name is there for another queue; nothing was changed."""
 
+INVALID_WORKFLOW = "WR055"
+"""A step of a workflow is not one, or comes after one that does not stand before it."""
+
 
 class CodeInfo(NamedTuple):
     """What errors.csv says about a SQLSTATE."""
@@ -147,4 +150,5 @@ CODES = {
     INVALID_SCHEDULE: CodeInfo("invalid_schedule", 400, False),
     SCHEDULE_NOT_FOUND: CodeInfo("schedule_not_found", 404, False),
     SCHEDULE_EXISTS: CodeInfo("schedule_exists", 409, False),
+    INVALID_WORKFLOW: CodeInfo("invalid_workflow", 400, False),
 }

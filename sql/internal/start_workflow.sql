@@ -1,0 +1,44 @@
+-- weir_internal.start_workflow(queue_name, p_steps, p_name)
+-- Starts a workflow: keeps its steps and enqueues those that come after none.
+--
+-- Parameters:
+--   queue_name  the queue
+--   p_steps     as weir_internal.read_steps takes them
+--   p_name      null, or a name: when a workflow of the queue has it, that one is returned and nothing is started
+-- Returns: the workflow.
+-- Raises: WR001, WR006, WR007, WR008, WR012, WR020, WR050, WR055
+-- Locks: as enqueueing does; the name, until the transaction ends.
+create or replace function weir_internal.start_workflow(queue_name text, p_steps jsonb[], p_name text)
+returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    q weir_internal.queues := weir_internal.find_queue(queue_name);
+    v_workflow bigint;
+begin
+    perform weir_internal.check_isolation('start of a workflow');
+    if length(p_name) not between 1 and 255 then
+        raise exception 'the name of a workflow of queue "%" has % characters', q.name, length(p_name)
+            using errcode = 'WR055', hint = 'Give 1 to 255 characters.';
+    end if;
+    insert into weir_internal.workflows (queue_no, name, last_step, created_at)
+    values (q.no, p_name, coalesce(cardinality(p_steps), 0), weir_internal.clock())
+    on conflict (queue_no, name) do nothing
+    returning no into v_workflow;
+    if v_workflow is null then
+        return (select no from weir_internal.workflows where queue_no = q.no and name = p_name);
+    end if;
+    insert into weir_internal.workflow_steps
+    select v_workflow, s.no, s.name, s.after, s.after_all, s.kind, s.args, s.key, s.headers
+    from weir_internal.read_steps(q.name, p_steps) s;
+    perform weir_internal.send_steps(q, v_workflow, array(
+        select s.no from weir_internal.workflow_steps s
+        where s.workflow = v_workflow and s.after is null and not s.after_all order by s.no));
+    return v_workflow;
+exception
+    when not_null_violation then -- of kind: the only column that may be null so far
+        raise exception 'a step of a workflow of queue "%" has no kind', queue_name
+            using errcode = 'WR050', hint = 'Name what handles its job.';
+end
+$$;
