@@ -3,6 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -11,6 +15,7 @@ const (
 		dedup_keys => $7)`
 	sqlSendOnce = `select id, repeated from weir.send_once($1, $2, keys => $3, headers => $4, delay => $5,
 		priority => $6, dedup_keys => $7)`
+	sqlLockTimeout = `select set_config('lock_timeout', $1, true)`
 )
 
 // Send appends one message to a queue and returns its id; a repeat's is the first one's.
@@ -28,9 +33,36 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 
 // SendOnce is SendBatch that tells which messages were repeats, and so not sent.
 func (c *Client) SendOnce(ctx context.Context, queue string, batch []Outgoing, opt SendOptions) ([]Sent, error) {
-	return collect(ctx, c, "send messages", sqlSendOnce, func(s *Sent) []any { return []any{&s.ID, &s.Repeated} },
-		arrays(queue, batch, opt)...)
+	return collect(ctx, c, "send messages", sqlSendOnce, (*Sent).fields, arrays(queue, batch, opt)...)
 }
+
+// SendOnceWithin is SendOnce that fails with SQLSTATE 55P03 rather than wait longer than so for another transaction that
+// is sending one of the dedup keys.
+func (c *Client) SendOnceWithin(
+	ctx context.Context, wait time.Duration, queue string, batch []Outgoing, opt SendOptions,
+) ([]Sent, error) {
+	var calls pgx.Batch
+	calls.Queue(sqlLockTimeout, strconv.FormatInt(wait.Milliseconds(), 10))
+	calls.Queue(sqlSendOnce, arrays(queue, batch, opt)...)
+	results := c.q.SendBatch(ctx, &calls)
+	sent, err := func() ([]Sent, error) {
+		if _, err := results.Exec(); err != nil {
+			return nil, wrap("send messages", err)
+		}
+		rows, err := results.Query()
+		if err != nil {
+			return nil, wrap("send messages", err)
+		}
+		return collectRows("send messages", rows, (*Sent).fields)
+	}()
+	if end := results.Close(); err == nil { // only now it is committed
+		err = wrap("send messages", end)
+	}
+	return sent, err
+}
+
+// fields are the places for the columns of sqlSendOnce.
+func (s *Sent) fields() []any { return []any{&s.ID, &s.Repeated} }
 
 // arrays are the arguments of a call that sends a batch. What no message has is null.
 func arrays(queue string, batch []Outgoing, opt SendOptions) []any {

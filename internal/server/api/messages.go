@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/dispatch"
 	"github.com/weirmq/weir/internal/server/tracing"
 )
 
@@ -43,13 +45,8 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 	if err != nil {
 		return nil, err
 	}
-	if len(runs) == 1 && runs[0].plain() {
-		ids, err := a.dispatch.Send(in.Queue, runs[0].batch)
-		tracing.Sent(ctx, ids)
-		return reply(sendOutput{IDs: ids}, err)
-	}
 	if len(runs) == 1 {
-		sent, err := sendRuns(ctx, a.engine, in.Queue, runs)
+		sent, err := a.sendRun(ctx, in.Queue, runs[0])
 		tracing.Sent(ctx, sent.IDs)
 		return reply(sent, err)
 	}
@@ -60,6 +57,25 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 	})
 	tracing.Sent(ctx, sent.IDs)
 	return reply(sent, err)
+}
+
+// sendRun sends one run together with those of other clients, or alone when it has to wait for a transaction elsewhere.
+func (a *api) sendRun(ctx context.Context, queue string, r run) (sendOutput, error) {
+	list, err := a.dispatch.Send(queue, r.batch, r.options)
+	if errors.Is(err, dispatch.ErrAlone) {
+		list, err = a.engine.SendOnce(ctx, queue, r.batch, r.options)
+	}
+	out := sendOutput{IDs: make([]int64, len(list))}
+	if r.once() {
+		out.Repeated = make([]bool, len(list))
+	}
+	for i, sent := range list {
+		out.IDs[i] = sent.ID
+		if out.Repeated != nil {
+			out.Repeated[i] = sent.Repeated
+		}
+	}
+	return out, err
 }
 
 // sendRuns sends one run after the other.
@@ -97,9 +113,6 @@ func (r run) once() bool {
 	return slices.ContainsFunc(r.batch, func(m engine.Outgoing) bool { return m.DedupKey != nil })
 }
 
-// plain reports whether the run may be sent together with those of other clients.
-func (r run) plain() bool { return r.options == engine.SendOptions{} && !r.once() }
-
 // runsOf cuts a list of messages into runs.
 func runsOf(ctx context.Context, location string, messages []outgoing) ([]run, error) {
 	if len(messages) == 0 {
@@ -107,7 +120,7 @@ func runsOf(ctx context.Context, location string, messages []outgoing) ([]run, e
 	}
 	var runs []run
 	for i, m := range messages {
-		options, err := m.options(fmt.Sprintf("%s[%d]", location, i))
+		options, err := m.options(location, i)
 		if err != nil {
 			return nil, err
 		}
@@ -126,13 +139,15 @@ func (m outgoing) message(ctx context.Context) engine.Outgoing {
 	return engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: headers, DedupKey: m.DedupKey}
 }
 
-// options is how it is sent.
-func (m outgoing) options(location string) (engine.SendOptions, error) {
-	delay, err := optionalSpan(location+".delay_ms", m.DelayMS)
-	if err != nil {
-		return engine.SendOptions{}, err
+// options is how message i of the list at a location is sent.
+func (m outgoing) options(location string, i int) (engine.SendOptions, error) {
+	options := engine.SendOptions{Priority: valueOr(m.Priority, 0)}
+	if m.DelayMS == nil {
+		return options, nil
 	}
-	return engine.SendOptions{Delay: valueOr(delay, 0), Priority: valueOr(m.Priority, 0)}, nil
+	var err error
+	options.Delay, err = span(fmt.Sprintf("%s[%d].delay_ms", location, i), *m.DelayMS)
+	return options, err
 }
 
 // valueOr is what a pointer points to, or something else when it is nil.

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -90,7 +89,7 @@ type publishedOutput struct {
 func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOutput], error) {
 	one := func(tx *engine.Client, i int, item publishItem) (publishedOutput, error) {
 		m := outgoing{Payload: item.Payload, Key: item.Key, Headers: item.Headers, DelayMS: item.DelayMS}
-		options, err := m.options(fmt.Sprintf("body.messages[%d]", i))
+		options, err := m.options("body.messages", i)
 		if err != nil {
 			return publishedOutput{}, err
 		}

@@ -21,7 +21,7 @@ func TestAcksThatWaitGoAlongWithAReceiveAndAreDoneAlsoWhenThatIsRefused(t *testi
 	d := New(t.Context(), client, nil, nil)
 	if _, err := d.Send("q", []engine.Outgoing{
 		{Payload: json.RawMessage("1")}, {Payload: json.RawMessage("2")}, {Payload: json.RawMessage("3")},
-	}); err != nil {
+	}, engine.SendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	wants := []engine.Want{{Max: 1, Lease: time.Minute}}

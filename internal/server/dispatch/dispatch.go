@@ -12,9 +12,9 @@ import (
 type Dispatcher struct {
 	engine    *engine.Client
 	log       *slog.Logger
-	sends     *gatherer[[]engine.Outgoing, []int64]
-	acks      *gatherer[[]engine.ClaimPart, []int]
-	extends   *gatherer[[]engine.ClaimPart, []time.Time]
+	sends     *gatherer[sendAim, []engine.Outgoing, []engine.Sent]
+	acks      *gatherer[string, []engine.ClaimPart, []int]
+	extends   *gatherer[string, []engine.ClaimPart, []time.Time]
 	receivers *receivers
 }
 
@@ -26,7 +26,7 @@ func New(drain context.Context, client *engine.Client, listener *engine.Listener
 	}
 	d := &Dispatcher{engine: client, log: log}
 	first := &precedence{calls: map[string]*underway{}}
-	d.sends = newGatherer(func(queue string) func() { first.yield(queue); return func() {} }, d.sendAll)
+	d.sends = newGatherer(func(aim sendAim) func() { first.yield(aim.queue); return func() {} }, d.sendAll)
 	receiving := &precedence{calls: map[string]*underway{}}
 	d.acks = newGatherer(func(queue string) func() { receiving.next(queue); return first.enter(queue) }, d.ackAll)
 	d.extends = newGatherer(first.enter, d.extendAll)
@@ -43,41 +43,6 @@ func (d *Dispatcher) Close() {
 	d.acks.ended.Wait()
 	d.extends.ended.Wait()
 	d.receivers.ended.Wait()
-}
-
-// Send sends messages that are due at once, all or none, and returns their ids.
-func (d *Dispatcher) Send(queue string, batch []engine.Outgoing) ([]int64, error) {
-	bytes := 0
-	for _, m := range batch {
-		bytes += len(m.Payload) + len(m.Headers)
-	}
-	return d.sends.do(queue, batch, len(batch), bytes)
-}
-
-// sendAll is the call for sends.
-func (d *Dispatcher) sendAll(ctx context.Context, queue string, batch []*request[[]engine.Outgoing, []int64]) {
-	var all []engine.Outgoing
-	for _, r := range batch {
-		all = append(all, r.in...)
-	}
-	ids, err := d.engine.SendBatch(ctx, queue, all, engine.SendOptions{})
-	if err != nil && len(batch) > 1 && concernsOne(err) {
-		d.sendAll(ctx, queue, batch[:len(batch)/2])
-		d.sendAll(ctx, queue, batch[len(batch)/2:])
-		return
-	}
-	for _, r := range batch {
-		if err != nil {
-			r.answer(nil, err)
-			continue
-		}
-		n := len(r.in)
-		r.answer(ids[:n:n], nil)
-		ids = ids[n:]
-	}
-	if err == nil {
-		d.receivers.sent(queue)
-	}
 }
 
 // Ack finishes messages, all parts or none, and returns how many for each part. ErrAlone means that nothing was done

@@ -19,6 +19,15 @@ func refused(err error) bool {
 	return errors.As(err, &e) && !e.Unreachable() && !e.Retryable
 }
 
+// crossed reports whether a call ended for the sake of another transaction that is sending the same dedup keys.
+func crossed(err error) bool {
+	switch engine.Code(err) {
+	case "55P03", "40P01", "40001":
+		return true
+	}
+	return false
+}
+
 // concernsOne reports whether an error is about a message in a batch and not about the queue or the database, so that
 // the others may go through without it.
 func concernsOne(err error) bool {

@@ -32,26 +32,26 @@ func (r *request[I, O]) answer(out O, err error) {
 	close(r.done)
 }
 
-// gatherer puts the requests of one kind for one queue into common calls.
-type gatherer[I, O any] struct {
-	call    func(ctx context.Context, queue string, batch []*request[I, O]) // answers all of them
-	before  func(queue string) (after func())                               // runs around each call
+// gatherer puts the requests of one kind that have the same aim, such as a queue, into common calls.
+type gatherer[K comparable, I, O any] struct {
+	call    func(ctx context.Context, aim K, batch []*request[I, O]) // answers all of them
+	before  func(aim K) (after func())                               // runs around each call
 	waiting atomic.Int64
 	counts  counts
 
 	mu    sync.Mutex
-	lines map[string][]*request[I, O] // by queue; there while a goroutine makes calls for it
+	lines map[K][]*request[I, O] // there while a goroutine makes calls for them
 	ended sync.WaitGroup
 }
 
-func newGatherer[I, O any](
-	before func(string) func(), call func(context.Context, string, []*request[I, O]),
-) *gatherer[I, O] {
-	return &gatherer[I, O]{call: call, before: before, lines: map[string][]*request[I, O]{}}
+func newGatherer[K comparable, I, O any](
+	before func(K) func(), call func(context.Context, K, []*request[I, O]),
+) *gatherer[K, I, O] {
+	return &gatherer[K, I, O]{call: call, before: before, lines: map[K][]*request[I, O]{}}
 }
 
 // do has a request carried out and returns its answer.
-func (g *gatherer[I, O]) do(queue string, in I, items, bytes int) (O, error) {
+func (g *gatherer[K, I, O]) do(aim K, in I, items, bytes int) (O, error) {
 	r := &request[I, O]{in: in, items: items, bytes: bytes, done: make(chan struct{})}
 	if g.waiting.Add(1) > waitingMax {
 		g.waiting.Add(-1)
@@ -59,29 +59,29 @@ func (g *gatherer[I, O]) do(queue string, in I, items, bytes int) (O, error) {
 	}
 	defer g.waiting.Add(-1)
 	g.mu.Lock()
-	line, running := g.lines[queue]
-	g.lines[queue] = append(line, r)
+	line, running := g.lines[aim]
+	g.lines[aim] = append(line, r)
 	if !running {
-		g.ended.Go(func() { g.run(queue) })
+		g.ended.Go(func() { g.run(aim) })
 	}
 	g.mu.Unlock()
 	<-r.done
 	return r.out, r.err
 }
 
-// run makes calls for a queue until nothing waits.
-func (g *gatherer[I, O]) run(queue string) {
-	for g.once(queue) {
+// run makes calls for a aim until nothing waits.
+func (g *gatherer[K, I, O]) run(aim K) {
+	for g.once(aim) {
 	}
 }
 
 // once makes one call for what waits, and reports whether anything did.
-func (g *gatherer[I, O]) once(queue string) bool {
-	defer g.before(queue)()
+func (g *gatherer[K, I, O]) once(aim K) bool {
+	defer g.before(aim)()
 	g.mu.Lock()
-	batch := g.next(queue)
+	batch := g.next(aim)
 	if len(batch) == 0 {
-		delete(g.lines, queue)
+		delete(g.lines, aim)
 	}
 	g.mu.Unlock()
 	if len(batch) == 0 {
@@ -90,15 +90,15 @@ func (g *gatherer[I, O]) once(queue string) bool {
 	g.counts.add(len(batch))
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
-	g.call(ctx, queue, batch)
+	g.call(ctx, aim, batch)
 	return true
 }
 
 // take takes what waits for the next call, for somebody who will answer it.
-func (g *gatherer[I, O]) take(queue string) []*request[I, O] {
+func (g *gatherer[K, I, O]) take(aim K) []*request[I, O] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	batch := g.next(queue)
+	batch := g.next(aim)
 	if len(batch) > 0 {
 		g.counts.add(len(batch))
 	}
@@ -106,8 +106,8 @@ func (g *gatherer[I, O]) take(queue string) []*request[I, O] {
 }
 
 // next takes what goes into the next call out of the line. The lock is held.
-func (g *gatherer[I, O]) next(queue string) []*request[I, O] {
-	line := g.lines[queue]
+func (g *gatherer[K, I, O]) next(aim K) []*request[I, O] {
+	line := g.lines[aim]
 	n, items, bytes := 0, 0, 0
 	for n < len(line) {
 		items, bytes = items+line[n].items, bytes+line[n].bytes
@@ -119,9 +119,9 @@ func (g *gatherer[I, O]) next(queue string) []*request[I, O] {
 	if n == 0 {
 		return nil
 	}
-	g.lines[queue] = line[n:]
+	g.lines[aim] = line[n:]
 	if n == len(line) {
-		g.lines[queue] = nil // what the batch refers to can be freed with it
+		g.lines[aim] = nil // what the batch refers to can be freed with it
 	}
 	return line[:n:n]
 }

@@ -67,3 +67,13 @@ func wantNoGoroutines(t *testing.T) {
 	ignore := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
 }
+
+// Send sends messages without options and returns their ids.
+func (s *site) Send(queue string, batch []engine.Outgoing) ([]int64, error) {
+	list, err := s.Dispatcher.Send(queue, batch, engine.SendOptions{})
+	ids := make([]int64, len(list))
+	for i, sent := range list {
+		ids[i] = sent.ID
+	}
+	return ids, err
+}

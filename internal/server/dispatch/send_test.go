@@ -1,0 +1,109 @@
+package dispatch_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/internal/server/dispatch"
+)
+
+// keyed is a message with a dedup key.
+func keyed(key string) []engine.Outgoing {
+	batch := message(1)
+	batch[0].DedupKey = &key
+	return batch
+}
+
+func TestSendsWithDedupKeysShareACallAndARepeatGetsTheFirstOnesID(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const requests = 20
+	got := make([][]engine.Sent, requests+1)
+	var sent sync.WaitGroup
+	s.blocked(func() {
+		for i := range requests + 1 {
+			sent.Go(func() {
+				var err error
+				if got[i], err = s.Dispatcher.Send("q", keyed(fmt.Sprint((i+1)/2)), engine.SendOptions{}); err != nil {
+					t.Error(err)
+				}
+			})
+			if i == 0 {
+				pgtest.WaitForRow(t, s.db, `select exists (select from pg_stat_activity
+					where datname = current_database() and wait_event_type = 'Lock' and query like '%send_once%')`)
+			}
+		}
+		pgtest.WaitFor(t, "the requests to wait", func() bool { return s.Stats().Waiting == requests+1 })
+	})
+	sent.Wait()
+	for i := 1; i < requests; i += 2 {
+		one, other := got[i][0], got[i+1][0]
+		if one.ID != other.ID || one.Repeated == other.Repeated {
+			t.Errorf("two with one key: %+v, %+v", one, other)
+		}
+	}
+	if calls := s.Stats().Sends.Calls; calls > 4 {
+		t.Errorf("%d requests took %d calls", requests+1, calls)
+	}
+}
+
+func TestSendsWithOneDelayOrPriorityShareACallAndKeepIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.db.Exec(t, "select weir.create_queue('levels', lanes => 1, priorities => 3)")
+	var sent sync.WaitGroup
+	for i := range 30 {
+		sent.Go(func() {
+			options := []engine.SendOptions{{}, {Priority: 2}, {Delay: time.Hour}}[i%3]
+			if _, err := s.Dispatcher.Send("levels", message(i%3), options); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	sent.Wait()
+	list, err := s.Receive(t.Context(), "levels", "default", engine.Want{Max: 30, Lease: time.Minute}, 0)
+	if err != nil || len(list) != 20 {
+		t.Fatalf("received %d messages, %v", len(list), err)
+	}
+	for i, m := range list {
+		if want := string(message(1 - i/10)[0].Payload); string(m.Payload) != want {
+			t.Errorf("message %d is %s, want %s", i, m.Payload, want)
+		}
+	}
+	if _, err := s.Dispatcher.Send("levels", message(1), engine.SendOptions{Priority: 3}); engine.Code(err) !=
+		engine.CodeInvalidArgument {
+		t.Errorf("a priority that the queue has not: %v", err)
+	}
+}
+
+func TestASendThatWaitsForAnotherTransactionsDedupKeyHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	conn := s.db.Conn(t)
+	for _, sql := range []string{"begin", "select * from weir.send_once('q', array['1'::jsonb], array['held'])"} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var sent sync.WaitGroup
+	for i := range 10 {
+		sent.Go(func() {
+			key := fmt.Sprint(i)
+			if i == 0 {
+				key = "held"
+			}
+			list, err := s.Dispatcher.Send("q", keyed(key), engine.SendOptions{})
+			if i == 0 && !errors.Is(err, dispatch.ErrAlone) {
+				t.Errorf("the one that has to wait: %v, %v", list, err)
+			} else if i > 0 && (err != nil || len(list) != 1 || list[0].Repeated) {
+				t.Errorf("another: %v, %v", list, err)
+			}
+		})
+	}
+	sent.Wait()
+}
