@@ -258,6 +258,32 @@ func TestATransactionFinishesAndSendsAcrossQueuesOnceOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestATransactionReleasesAndRejectsWithItsAcksOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2},{"payload":3}]}`)
+	list := s.receive()
+	item := func(i int) string {
+		return fmt.Sprintf(`[{"queue":"q","claim_id":%d,"ids":[%d]}]`, list[i].ClaimID, list[i].ID)
+	}
+	body := `{"acks":` + item(0) + `,"releases":` + item(1) + `,"rejects":` + item(2)
+	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction", body+`,"sends":[{"queue":"none","messages":[{"payload":1}]}]}`)
+	if p := decode[api.Problem](s, refused); p.SQLState != "WR001" || p.Errors[0].Location != "body.sends[0]" {
+		t.Errorf("problem %s", refused)
+	}
+	if again := s.receive(); len(again) != 0 {
+		t.Errorf("released by a transaction that was undone: %+v", again)
+	}
+	text := s.want(http.StatusOK, "POST", "/v1/transaction", body+`}`)
+	done := decode[struct{ Acks, Nacks, Releases, Rejects []struct{ Finished int } }](s, text)
+	if done.Acks[0].Finished != 1 || done.Releases[0].Finished != 1 || done.Rejects[0].Finished != 1 || len(done.Nacks) != 0 {
+		t.Errorf("done: %s", text)
+	}
+	if again := s.receive(); len(again) != 1 || again[0].ID != list[1].ID || again[0].Attempt != 1 {
+		t.Errorf("received again: %+v", again)
+	}
+}
+
 func TestQueuesGroupsAndCountsAreShown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)

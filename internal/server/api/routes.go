@@ -65,7 +65,7 @@ func (a *api) routes() {
 	route(a, toProduceSome, post, topicPath+"/messages", "publish", "Send messages to all queues of a topic", a.publish)
 
 	route(a, needsToken, get, "/v1/whoami", "whoami", "Show what the caller may do", a.whoami)
-	route(a, toHandOver, post, "/v1/transaction", "transaction", "Ack, nack and send, all or nothing", a.transaction)
+	route(a, toHandOver, post, "/v1/transaction", "transaction", "Settle claims and send, all or nothing", a.transaction)
 
 	route(a, toReadSome, get, "/v1/stats", "stats", "Count what every group has before it", a.stats)
 	route(a, toReadAll, get, "/v1/doctor", "doctor", "Look for what is wrong, and say what to do", a.doctor)

@@ -13,9 +13,11 @@ type transactionInput struct {
 }
 
 type transactionBody struct {
-	Acks  []queueAckItem  `json:"acks,omitempty" doc:"Claims to finish, of any queues."`
-	Nacks []queueNackItem `json:"nacks,omitempty" doc:"Claims to give back."`
-	Sends []queueSendItem `json:"sends,omitempty" doc:"Messages to send, to any queues."`
+	Acks     []queueAckItem    `json:"acks,omitempty" doc:"Claims to finish, of any queues."`
+	Nacks    []queueNackItem   `json:"nacks,omitempty" doc:"Claims to give back."`
+	Releases []queueAckItem    `json:"releases,omitempty" doc:"Claims to give back unused."`
+	Rejects  []queueRejectItem `json:"rejects,omitempty" doc:"Claims to make dead letters of."`
+	Sends    []queueSendItem   `json:"sends,omitempty" doc:"Messages to send, to any queues."`
 }
 
 type queueAckItem struct {
@@ -32,76 +34,107 @@ type queueNackItem struct {
 	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter if it becomes one."`
 }
 
+type queueRejectItem struct {
+	Queue   string  `json:"queue"`
+	ClaimID int64   `json:"claim_id"`
+	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter."`
+}
+
 type queueSendItem struct {
 	Queue    string     `json:"queue"`
 	Messages []outgoing `json:"messages" minItems:"1"`
 }
 
 type transactionOutput struct {
-	Acks  []finished   `json:"acks"`
-	Nacks []finished   `json:"nacks"`
-	Sends []sendOutput `json:"sends"`
+	Acks     []finished   `json:"acks"`
+	Nacks    []finished   `json:"nacks"`
+	Releases []finished   `json:"releases"`
+	Rejects  []finished   `json:"rejects"`
+	Sends    []sendOutput `json:"sends"`
 }
 
-// transaction finishes claims and sends, across queues, all or nothing: what hands work on exactly once. An ack that
+// transaction settles claims and sends, across queues, all or nothing: what hands work on exactly once. An ack that
 // finishes nothing ends it, so that a client that got no answer may send the same request again.
 func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[transactionOutput], error) {
-	b := in.Body
-	if len(b.Acks)+len(b.Nacks)+len(b.Sends) == 0 {
+	var done transactionOutput
+	steps := in.Body.steps(&done)
+	if len(steps) == 0 {
 		return nil, invalid("body", "there is nothing to do",
 			`Send {"acks":[{"queue":...,"claim_id":...}],"sends":[{"queue":...,"messages":[...]}]}.`)
 	}
-	if err := a.allowAll(ctx, b); err != nil {
-		return nil, err
+	for _, s := range steps {
+		if err := a.allow(ctx, s.needs, s.queue); err != nil {
+			return nil, &itemError{list: s.list, index: s.index, err: err}
+		}
 	}
-	var done transactionOutput
-	err := a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
-		done.Acks, err = inOrder("acks", b.Acks, func(_ int, item queueAckItem) (finished, error) {
-			n, err := tx.AckUnfinished(ctx, item.Queue, item.ClaimID, item.IDs)
-			return finished{ClaimID: item.ClaimID, Finished: n}, err
-		})
-		if err != nil {
-			return err
-		}
-		done.Nacks, err = inOrder("nacks", b.Nacks, func(i int, item queueNackItem) (finished, error) {
-			delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), item.DelayMS)
-			if err != nil {
-				return finished{}, err
+	err := a.engine.InTx(ctx, func(tx *engine.Client) error {
+		for _, s := range steps {
+			if err := s.do(ctx, tx); err != nil {
+				return &itemError{list: s.list, index: s.index, err: err}
 			}
-			n, err := tx.Nack(ctx, item.Queue, item.ClaimID, item.IDs, delay, item.Reason)
-			return finished{ClaimID: item.ClaimID, Finished: n}, err
-		})
-		if err != nil {
-			return err
 		}
-		done.Sends, err = inOrder("sends", b.Sends, func(i int, item queueSendItem) (sendOutput, error) {
-			runs, err := runsOf(ctx, fmt.Sprintf("body.sends[%d].messages", i), item.Messages)
-			if err != nil {
-				return sendOutput{}, err
-			}
-			return sendRuns(ctx, tx, item.Queue, runs)
-		})
-		return err
+		return nil
 	})
 	return reply(done, err)
 }
 
-// allowAll refuses a transaction of which the caller may not do every part.
-func (a *api) allowAll(ctx context.Context, b transactionBody) error {
-	for i, item := range b.Acks {
-		if err := a.allow(ctx, auth.Consume, item.Queue); err != nil {
-			return &itemError{list: "acks", index: i, err: err}
-		}
+// step is one item of a transaction.
+type step struct {
+	list  string
+	index int
+	queue string
+	needs auth.Verb
+	do    func(ctx context.Context, tx *engine.Client) error
+}
+
+// steps are the items of a transaction in the order in which they are done; each leaves its result in done.
+func (b transactionBody) steps(done *transactionOutput) []step {
+	var steps []step
+	settle := func(list string, queue string, claim int64, to *[]finished, call func(context.Context, *engine.Client) (
+		int, error),
+	) {
+		i := len(*to)
+		*to = append(*to, finished{ClaimID: claim})
+		steps = append(steps, step{list, i, queue, auth.Consume, func(ctx context.Context, tx *engine.Client) (err error) {
+			(*to)[i].Finished, err = call(ctx, tx)
+			return err
+		}})
 	}
-	for i, item := range b.Nacks {
-		if err := a.allow(ctx, auth.Consume, item.Queue); err != nil {
-			return &itemError{list: "nacks", index: i, err: err}
-		}
+	done.Acks, done.Nacks, done.Releases, done.Rejects = []finished{}, []finished{}, []finished{}, []finished{}
+	done.Sends = make([]sendOutput, len(b.Sends))
+	for _, m := range b.Acks {
+		settle("acks", m.Queue, m.ClaimID, &done.Acks, func(ctx context.Context, tx *engine.Client) (int, error) {
+			return tx.AckUnfinished(ctx, m.Queue, m.ClaimID, m.IDs)
+		})
 	}
-	for i, item := range b.Sends {
-		if err := a.allow(ctx, auth.Produce, item.Queue); err != nil {
-			return &itemError{list: "sends", index: i, err: err}
-		}
+	for i, m := range b.Nacks {
+		settle("nacks", m.Queue, m.ClaimID, &done.Nacks, func(ctx context.Context, tx *engine.Client) (int, error) {
+			delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), m.DelayMS)
+			if err != nil {
+				return 0, err
+			}
+			return tx.Nack(ctx, m.Queue, m.ClaimID, m.IDs, delay, m.Reason)
+		})
 	}
-	return nil
+	for _, m := range b.Releases {
+		settle("releases", m.Queue, m.ClaimID, &done.Releases, func(ctx context.Context, tx *engine.Client) (int, error) {
+			return tx.Release(ctx, m.Queue, m.ClaimID, m.IDs)
+		})
+	}
+	for _, m := range b.Rejects {
+		settle("rejects", m.Queue, m.ClaimID, &done.Rejects, func(ctx context.Context, tx *engine.Client) (int, error) {
+			return tx.Reject(ctx, m.Queue, m.ClaimID, m.IDs, m.Reason)
+		})
+	}
+	for i, m := range b.Sends {
+		steps = append(steps, step{"sends", i, m.Queue, auth.Produce, func(ctx context.Context, tx *engine.Client) error {
+			runs, err := runsOf(ctx, fmt.Sprintf("body.sends[%d].messages", i), m.Messages)
+			if err == nil {
+				done.Sends[i], err = sendRuns(ctx, tx, m.Queue, runs)
+			}
+			return err
+		}})
+	}
+	return steps
 }
