@@ -69,7 +69,7 @@ fmt: ## format the Go files
 
 ##@ Check
 
-STAGES := check unit engine upgraded pooler around deploy e2e sdk
+STAGES := check unit engine upgraded pooler around deploy e2e api-check sdk
 
 .PHONY: test
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
@@ -217,11 +217,15 @@ sdk/typescript/node_modules/.package-lock.json: sdk/typescript/package-lock.json
 	$(NPM) ci
 	touch $@
 
+# As the Python SDK's.
 .PHONY: api-check
-api-check: build ## fuzz the HTTP API by its own description, with schemathesis from PyPI; not a part of test
-	python3 -m venv build/schemathesis
-	build/schemathesis/bin/pip install -q schemathesis==4.32.5
+api-check: build build/schemathesis/ready ## check the HTTP API against its own description, with schemathesis
 	test/api/check.sh
+
+build/schemathesis/ready: test/api/requirements.txt
+	$(PYTHON) -m venv build/schemathesis
+	build/schemathesis/bin/pip install -q --disable-pip-version-check -r test/api/requirements.txt
+	touch $@
 
 .PHONY: tally
 tally: ## count what the stages ran, from the results they left

@@ -33,11 +33,12 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 
 // SendOnce is SendBatch that tells which messages were repeats, and so not sent.
 func (c *Client) SendOnce(ctx context.Context, queue string, batch []Outgoing, opt SendOptions) ([]Sent, error) {
-	return collect(ctx, c, "send messages", sqlSendOnce, (*Sent).fields, arrays(queue, batch, opt)...)
+	return collect(ctx, c, "send messages", sqlSendOnce, (*Sent).fields,
+		arrays(queue, batch, opt)...)
 }
 
-// SendOnceWithin is SendOnce that fails with SQLSTATE 55P03 rather than wait longer than so for another transaction that
-// is sending one of the dedup keys.
+// SendOnceWithin is SendOnce that fails with SQLSTATE 55P03 rather than wait longer than so for another transaction
+// that is sending one of the dedup keys.
 func (c *Client) SendOnceWithin(
 	ctx context.Context, wait time.Duration, queue string, batch []Outgoing, opt SendOptions,
 ) ([]Sent, error) {

@@ -14,8 +14,9 @@ type Binding struct {
 
 // Published is a message that a topic led to a queue.
 type Published struct {
-	Queue string `json:"queue"`
-	ID    int64  `json:"id"`
+	Queue    string `json:"queue"`
+	ID       int64  `json:"id"`
+	Repeated bool   `json:"repeated,omitempty" doc:"The queue had it before, with the same dedup key."`
 }
 
 const (
@@ -23,7 +24,8 @@ const (
 	sqlUnbind       = `select weir.unbind($1, $2)`
 	sqlListBindings = `select pattern, queue_name, created_at from weir.list_bindings() order by pattern, queue_name`
 	sqlRoute        = `select weir.route($1)`
-	sqlPublish      = `select queue_name, id from weir.publish($1, $2, key => $3, headers => $4, delay => $5)`
+	sqlPublish      = `select queue_name, id, repeated from weir.publish($1, $2, key => $3, headers => $4,
+		delay => $5, dedup_key => $6, priority => $7)`
 )
 
 // Bind sends the messages of the topics that a pattern covers to a queue.
@@ -50,6 +52,7 @@ func (c *Client) Route(ctx context.Context, topic string) ([]string, error) {
 
 // Publish sends a message to every queue that has a binding for the topic, to all or to none.
 func (c *Client) Publish(ctx context.Context, topic string, m Outgoing, opt SendOptions) ([]Published, error) {
-	return collect(ctx, c, "publish message", sqlPublish, func(p *Published) []any { return []any{&p.Queue, &p.ID} },
-		topic, m.Payload, m.Key, m.Headers, opt.delay())
+	return collect(ctx, c, "publish message", sqlPublish, func(p *Published) []any {
+		return []any{&p.Queue, &p.ID, &p.Repeated}
+	}, topic, m.Payload, m.Key, m.Headers, opt.delay(), m.DedupKey, opt.Priority)
 }

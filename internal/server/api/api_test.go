@@ -217,6 +217,30 @@ func TestAPublishedMessageReachesTheQueuesOfItsTopic(t *testing.T) {
 	}
 }
 
+func TestAPublishedMessageHasItsPriorityAndIsSentOnceByItsDedupKey(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusCreated, "PUT", "/v1/queues/levels", `{"lanes":1,"priorities":2}`)
+	s.want(http.StatusNoContent, "PUT", "/v1/topics/a.b/queues/levels", "")
+	const path = "/v1/topics/a.b/messages"
+	s.want(http.StatusCreated, "POST", path, `{"messages":[{"payload":"low","dedup_key":"1"}]}`)
+	s.want(http.StatusCreated, "POST", path, `{"messages":[{"payload":"high","priority":1}]}`)
+	text := s.want(http.StatusCreated, "POST", path, `{"messages":[{"payload":"low","dedup_key":"1"}]}`)
+	if !strings.Contains(text, `"repeated":true`) {
+		t.Errorf("published again: %s", text)
+	}
+	text = s.want(http.StatusOK, "POST", "/v1/queues/levels/groups/default/receive", `{"max":5}`)
+	list := decode[struct{ Messages []engine.Message }](s, text).Messages
+	if len(list) != 2 || string(list[0].Payload) != `"high"` || string(list[1].Payload) != `"low"` {
+		t.Errorf("received %s", text)
+	}
+	s.want(http.StatusNoContent, "PUT", "/v1/topics/a.b/queues/q", "")
+	refused := s.want(http.StatusBadRequest, "POST", path, `{"messages":[{"payload":"high","priority":1}]}`)
+	if p := decode[api.Problem](s, refused); p.SQLState != "WR006" {
+		t.Errorf("a priority that one queue has not: %s", refused)
+	}
+}
+
 func TestATransactionFinishesAndSendsAcrossQueuesOnceOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
@@ -267,7 +291,8 @@ func TestATransactionReleasesAndRejectsWithItsAcksOrNotAtAll(t *testing.T) {
 		return fmt.Sprintf(`[{"queue":"q","claim_id":%d,"ids":[%d]}]`, list[i].ClaimID, list[i].ID)
 	}
 	body := `{"acks":` + item(0) + `,"releases":` + item(1) + `,"rejects":` + item(2)
-	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction", body+`,"sends":[{"queue":"none","messages":[{"payload":1}]}]}`)
+	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction",
+		body+`,"sends":[{"queue":"none","messages":[{"payload":1}]}]}`)
 	if p := decode[api.Problem](s, refused); p.SQLState != "WR001" || p.Errors[0].Location != "body.sends[0]" {
 		t.Errorf("problem %s", refused)
 	}
@@ -276,7 +301,8 @@ func TestATransactionReleasesAndRejectsWithItsAcksOrNotAtAll(t *testing.T) {
 	}
 	text := s.want(http.StatusOK, "POST", "/v1/transaction", body+`}`)
 	done := decode[struct{ Acks, Nacks, Releases, Rejects []struct{ Finished int } }](s, text)
-	if done.Acks[0].Finished != 1 || done.Releases[0].Finished != 1 || done.Rejects[0].Finished != 1 || len(done.Nacks) != 0 {
+	if done.Acks[0].Finished != 1 || done.Releases[0].Finished != 1 || done.Rejects[0].Finished != 1 ||
+		len(done.Nacks) != 0 {
 		t.Errorf("done: %s", text)
 	}
 	if again := s.receive(); len(again) != 1 || again[0].ID != list[1].ID || again[0].Attempt != 1 {

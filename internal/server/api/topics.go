@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -59,21 +58,13 @@ func (a *api) route(ctx context.Context, in *TopicPath) (*output[routeOutput], e
 	return reply(routeOutput{Queues: queues}, err)
 }
 
-// publishItem is a message to publish. Publish knows neither dedup keys nor priorities.
-type publishItem struct {
-	Payload json.RawMessage `json:"payload" doc:"Any JSON value."`
-	Key     *string         `json:"key,omitempty" doc:"Messages with one key stay in order in an ordered group."`
-	Headers json.RawMessage `json:"headers,omitempty" doc:"A JSON object beside the payload."`
-	DelayMS *int64          `json:"delay_ms,omitempty" doc:"Deliver no earlier than this many milliseconds from now."`
-}
-
 type publishInput struct {
 	TopicPath
 	Body publishBody
 }
 
 type publishBody struct {
-	Messages []publishItem `json:"messages" minItems:"1"`
+	Messages []outgoing `json:"messages" minItems:"1"`
 }
 
 type publishOutput struct {
@@ -87,8 +78,7 @@ type publishedOutput struct {
 // publish sends messages to every queue that their topic leads to, all or none. Where it led is known when it is done:
 // a caller who may not send to one of these queues has it undone.
 func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOutput], error) {
-	one := func(tx *engine.Client, i int, item publishItem) (publishedOutput, error) {
-		m := outgoing{Payload: item.Payload, Key: item.Key, Headers: item.Headers, DelayMS: item.DelayMS}
+	one := func(tx *engine.Client, i int, m outgoing) (publishedOutput, error) {
 		options, err := m.options("body.messages", i)
 		if err != nil {
 			return publishedOutput{}, err
@@ -102,8 +92,8 @@ func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOut
 	}
 	var list []publishedOutput
 	err := a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
-		list, err = inOrder("messages", in.Body.Messages, func(i int, item publishItem) (publishedOutput, error) {
-			out, err := one(tx, i, item)
+		list, err = inOrder("messages", in.Body.Messages, func(i int, m outgoing) (publishedOutput, error) {
+			out, err := one(tx, i, m)
 			for _, p := range out.Sent {
 				if refused := a.allow(ctx, auth.Produce, p.Queue); refused != nil {
 					return publishedOutput{}, refused

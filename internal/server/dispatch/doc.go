@@ -5,8 +5,9 @@
 // no timer: a request that finds nothing under way goes at once, and the more there is to do the larger the calls get.
 // A request is answered when the call that carried it has committed.
 //
-//	sends     one send_batch, or send_once, for those with the same delay and priority. When a request of several is refused for its own sake (a message too large, a bad
-//	          character), or waits for another transaction's dedup key, the batch is halved until it is alone.
+//	sends     one send_batch, or send_once, for those with the same delay and priority. When a request of several is
+//	          refused for its own sake (a message too large, a bad character), or waits for another transaction's
+//	          dedup key, the batch is halved until that request is alone.
 //	acks      one ack_many, which leaves what is not plain (too late, locked elsewhere) to a call of its own
 //	extends   one extend_many, likewise
 //	receives  one receive_many for all that wait for a group, first come first served; each gets claims of its own.

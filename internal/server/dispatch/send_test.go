@@ -2,7 +2,7 @@ package dispatch_test
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -29,7 +29,7 @@ func TestSendsWithDedupKeysShareACallAndARepeatGetsTheFirstOnesID(t *testing.T) 
 		for i := range requests + 1 {
 			sent.Go(func() {
 				var err error
-				if got[i], err = s.Dispatcher.Send("q", keyed(fmt.Sprint((i+1)/2)), engine.SendOptions{}); err != nil {
+				if got[i], err = s.Dispatcher.Send("q", keyed(strconv.Itoa((i+1)/2)), engine.SendOptions{}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -93,7 +93,7 @@ func TestASendThatWaitsForAnotherTransactionsDedupKeyHoldsUpNoOther(t *testing.T
 	var sent sync.WaitGroup
 	for i := range 10 {
 		sent.Go(func() {
-			key := fmt.Sprint(i)
+			key := strconv.Itoa(i)
 			if i == 0 {
 				key = "held"
 			}
