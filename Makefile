@@ -52,6 +52,14 @@ bench: ## compare with another queue: make bench BENCH=send AGAINST=pgmq
 	@go build -o build/weir ./cmd/weir
 	@for what in $(BENCH); do ./build/weir bench $$what --against $(AGAINST); done
 
+.PHONY: man
+man: ## write the manual pages into build/man/man1
+	go run ./internal/refgen -man build/man/man1
+
+.PHONY: dist
+dist: ## build the programs of a release for Linux and macOS into build/dist, the same bytes wherever it is done
+	deploy/dist.sh $(CURDIR)/build/dist
+
 .PHONY: clean
 clean: ## remove what building and testing left behind; never a data directory
 	rm -rf build
@@ -145,15 +153,22 @@ packages:
 	fi
 
 .PHONY: deploy
-deploy: promtool ## what deploy/ holds: the alerts
+deploy: promtool build ## alerts, image, compose file, chart and unit, and that a release can be built again
 	promtool check rules deploy/prometheus/rules.yaml
 	promtool test rules deploy/prometheus/rules_test.yaml
+	@mkdir -p $(RESULTS)
+	@cd deploy/test && go mod tidy -diff && go vet ./... && $(OWN_TOOL) golangci-lint fmt --diff && \
+		WEIR=$(CURDIR)/build/weir $(OWN_TOOL) gotestsum --format standard-quiet \
+		--jsonfile $(CURDIR)/$(RESULTS)/deploy.json -- -count=1 -timeout 10m ./...
+	deploy/test/again.sh
 
-# As PgBouncer. Where there is no promtool, the stage fails.
+# As PgBouncer: promtool and systemd-analyze.
 .PHONY: promtool
 promtool:
-	-@if ! command -v promtool >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus; \
+	-@if ! { command -v promtool && command -v systemd-analyze; } >/dev/null && [ "$$(id -u)" = 0 ] && \
+		command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			prometheus systemd; \
 	fi
 
 .PHONY: sdk

@@ -64,7 +64,6 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
-	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.dsn, "dsn", "", "database to use (default $WEIR_DSN, else that of the running weir up)")
 	flags.StringVar(&a.dataDir, "data-dir", "",
@@ -78,7 +77,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.AddCommand(
 		a.up(), a.serve(), a.dsnCommand(), a.install(), a.uninstall(), a.adopt(), a.version(), exitCodesTopic(),
-		a.status(), a.top(), a.doctor(),
+		a.status(), a.top(), a.ready(), a.doctor(),
 		a.queue(), a.group(), a.grant(), a.revoke(), a.token(), a.topic(),
 		a.send(), a.publish(), a.receive(), a.ack(), a.nack(), a.release(), a.reject(), a.extend(),
 		a.get(), a.peek(), a.tail(), a.dead(),

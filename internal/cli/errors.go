@@ -34,7 +34,7 @@ const exitCodes = `  0    done; also when a receive found nothing
   3    there is no such queue, group, claim or dead letter (status 404)
   4    it conflicts with what is there: an expired claim, a name in use, a newer engine,
        a data directory or an address in use (status 409)
-  5    the database cannot be reached, or there is none
+  5    the database cannot be reached, or there is none; a server is not ready
   6    the role may not do this
   130  interrupted before it was done`
 
@@ -52,6 +52,8 @@ var (
 	errNoDatabase = errors.New("no database")
 	// errNoTerminal says that what is to be watched was sent into a file or a pipe.
 	errNoTerminal = errors.New("top needs a terminal")
+	// errNotReady says that a server cannot serve requests.
+	errNotReady = errors.New("not ready")
 	// errFound ends a doctor that has found an error.
 	errFound = errors.New("something is wrong")
 	// errFeedEnd ends a feed whose input has ended.
@@ -202,7 +204,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.Is(err, errNoDatabase):
+	case errors.Is(err, errNoDatabase), errors.Is(err, errNotReady):
 		return exitUnreachable
 	case errors.As(err, &running), errors.As(err, &major), errors.Is(err, embedded.ErrPortInUse),
 		errors.Is(err, embedded.ErrNotDataDir), errors.Is(err, server.ErrAddress):

@@ -22,8 +22,14 @@ func (a *app) version() *cobra.Command {
 	})
 }
 
+// revision is the commit that the program was built from, set by the linker where a release is made.
+var revision string
+
 // buildRevision is the commit that the program was built from, when the build says so.
 func buildRevision() string {
+	if revision != "" {
+		return revision
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

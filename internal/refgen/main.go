@@ -3,6 +3,7 @@
 //
 //	go run ./internal/refgen          write the files
 //	go run ./internal/refgen -check   change nothing; fail when a file is not what would be written
+//	go run ./internal/refgen -man DIR write the manual pages of the command line, which are not in the repository
 //
 // A new page is one more entry in targets.
 package main
@@ -35,7 +36,15 @@ func targets() []target {
 func main() {
 	root := flag.String("root", ".", "root of the repository")
 	check := flag.Bool("check", false, "write nothing, fail when a file differs")
+	man := flag.String("man", "", "write the manual pages into this folder, and nothing else")
 	flag.Parse()
+	if *man != "" {
+		if err := writeManual(*man); err != nil {
+			fmt.Fprintln(os.Stderr, "refgen:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*root, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "refgen:", err)
 		os.Exit(1)
