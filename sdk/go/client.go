@@ -66,6 +66,8 @@ const (
 	nack    verb = "nack"
 	reject  verb = "reject"
 	release verb = "release"
+	snooze  verb = "snooze"
+	finish  verb = "finish" // one job each, with its result
 )
 
 // Published is where a message of a topic went.

@@ -25,6 +25,10 @@ var (
 	ErrNotInTransaction = errors.New("not possible in this transaction")
 	// ErrHandlerPanic is what a handler that panicked failed with; the error's text has the value and the place.
 	ErrHandlerPanic = errors.New("the handler panicked")
+	// ErrUnknownKind is what a job fails with when its worker has no handler for its kind.
+	ErrUnknownKind = errors.New("no handler for jobs of the kind")
+	// ErrJobCancelled is the cause with which a handler is cancelled whose job was.
+	ErrJobCancelled = errors.New("the job was cancelled")
 	// ErrPayload says that a payload does not fit its Go type.
 	ErrPayload = errors.New("the payload does not fit its type")
 	// ErrRunning says that a worker was told to run while it runs, or after it was stopped.
@@ -33,6 +37,8 @@ var (
 	errPooler    = errors.New("a pooler stands between, which may hand out another session at any time")
 	errRecord    = errors.New("a record's parts do not fit together")
 	errBadAnswer = errors.New("the server's answer cannot be read")
+
+	errFinishAlone = errors.New("a job could not be finished together with others")
 )
 
 // SQLSTATEs of a connection that cannot be made, of one that broke, and of what is not there to be called.
@@ -84,10 +90,14 @@ func RetryAfter(d time.Duration, err error) error { return &outcome{delay: &d, e
 // Reject returns an error with which a handler makes its message a dead letter.
 func Reject(err error) error { return &outcome{reject: true, err: err} }
 
+// Snooze returns an error with which a handler has its message delivered again after d, without counting the attempt.
+func Snooze(d time.Duration) error { return &outcome{delay: &d, snooze: true} }
+
 // outcome is an error that says what shall become of the message.
 type outcome struct {
 	delay  *time.Duration
 	reject bool
+	snooze bool
 	err    error
 }
 

@@ -245,6 +245,9 @@ type httpSettlement struct {
 }
 
 func (h *httpBackend) settle(ctx context.Context, verb verb, queue string, items []settlement) ([]int, error) {
+	if verb == snooze || verb == finish {
+		return nil, fmt.Errorf("%s: %w: over HTTP", verb, ErrNotSupported)
+	}
 	in := make([]httpSettlement, len(items))
 	group := DefaultGroup
 	for i, item := range items {

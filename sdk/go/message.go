@@ -22,6 +22,7 @@ type Message[T any] struct {
 	Group      string
 
 	client *Client
+	result []byte // of a job: JSON, once its handler has set it
 }
 
 // RawMessage is a message whose payload is still JSON.
@@ -67,10 +68,12 @@ func (m *Message[T]) Extend(ctx context.Context, lease time.Duration) error {
 }
 
 // ExactlyOnce runs fn in a transaction that also acks the message: what fn writes and sends through it, and the ack,
-// happen together or not at all. The ack comes first, so that nothing is done for a message that went to another.
+// happen together or not at all. The ack comes first, so that nothing is done for a message that went to another, nor
+// twice for one that an earlier call has finished, as after ErrOutcomeUnknown.
 func (m *Message[T]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return m.client.transaction(ctx, func(tx pgx.Tx) error {
-		if _, err := m.client.In(tx).Ack(ctx, m.Queue, m.ClaimID, m.ID); err != nil {
+		n, err := m.client.In(tx).Ack(ctx, m.Queue, m.ClaimID, m.ID)
+		if err != nil || n == 0 {
 			return err
 		}
 		return fn(tx)

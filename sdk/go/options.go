@@ -97,6 +97,7 @@ type settlement struct {
 	ids    []int64 // nil = all that are left
 	delay  *time.Duration
 	reason string
+	result []byte // of finish: JSON
 }
 
 // NackOption is an option of Nack.

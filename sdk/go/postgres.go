@@ -198,6 +198,10 @@ func (p *postgres) settle(ctx context.Context, verb verb, queue string, items []
 		return list[int](ctx, p, "reject messages", sqlReject, queue, claims, ids, reasons)
 	case release:
 		return list[int](ctx, p, "release messages", sqlRelease, queue, claims, ids)
+	case snooze:
+		return list[int](ctx, p, "snooze messages", sqlSnooze, queue, claims, ids, delays)
+	case finish:
+		return p.finishMany(ctx, queue, items)
 	case ack:
 	}
 	return list[int](ctx, p, "ack messages", sqlAck, queue, claims, ids)

@@ -55,6 +55,7 @@ type Worker struct {
 	empty  chan struct{} // told when no message is held any more
 
 	mu      sync.Mutex
+	jobs    bool // some may be cancelled
 	ordered bool
 	claims  map[int64]*claim
 	held    int // messages between receive and settlement

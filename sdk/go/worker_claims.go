@@ -32,6 +32,7 @@ type result struct {
 	id     int64
 	delay  *time.Duration
 	reason string
+	value  []byte // of finish: JSON
 }
 
 // fetchAll claims messages until the worker is stopped.

@@ -41,7 +41,11 @@ func (w *Worker) workOn(base context.Context, t *task) bool {
 	err := w.call(ctx, t.message)
 	w.note(func(h *Health) { h.Busy-- })
 	if err == nil {
-		w.finish(t, result{verb: ack})
+		r := result{verb: ack}
+		if t.message.result != nil {
+			r = result{verb: finish, value: t.message.result}
+		}
+		w.finish(t, r)
 		return true
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
@@ -53,7 +57,9 @@ func (w *Worker) workOn(base context.Context, t *task) bool {
 		r.delay = &now
 	}
 	w.finish(t, r)
-	w.failed(t.message, err)
+	if r.verb != snooze {
+		w.failed(t.message, err)
+	}
 	return false
 }
 
@@ -98,8 +104,11 @@ func resultOf(err error) result {
 	var o *outcome
 	if errors.As(err, &o) {
 		r.delay = o.delay
-		if o.reject {
+		switch {
+		case o.reject:
 			r.verb = reject
+		case o.snooze:
+			r.verb = snooze
 		}
 	}
 	return r
@@ -118,6 +127,7 @@ func (w *Worker) renewAll(ctx context.Context) {
 		case <-tick.C:
 		}
 		w.shed()
+		w.cancelJobs(ctx)
 		w.renew(ctx, w.aging(time.Now().Add(4*step)))
 		for _, c := range w.aging(time.Now().Add(step)) {
 			w.lose(c, fmt.Errorf("extend claim %d: %w", c.id, ErrClaimLost))
@@ -136,6 +146,35 @@ func (w *Worker) aging(t time.Time) []*claim {
 		}
 	}
 	return list
+}
+
+// cancelJobs cancels the handlers of jobs that were cancelled.
+func (w *Worker) cancelJobs(ctx context.Context) {
+	p, ok := w.client.b.(*postgres)
+	claims := w.aging(time.Now().Add(2 * w.opt.Lease)) // all
+	if !ok || !w.jobs || len(claims) == 0 {
+		return
+	}
+	ids := make([]int64, len(claims))
+	for i, c := range claims {
+		ids[i] = c.id
+	}
+	call, end := context.WithTimeout(ctx, w.opt.Lease/6)
+	defer end()
+	gone, err := p.cancelled(call, w.queue, ids)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrNotSupported) {
+		w.called(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, j := range gone {
+		c := w.claims[j.claim]
+		for i := 0; c != nil && i < len(c.tasks); i++ {
+			if t := c.tasks[i]; t.message.ID == j.id && t.cancel != nil && !t.over {
+				t.cancel(ErrJobCancelled)
+			}
+		}
+	}
 }
 
 // renew extends claims, all in one call, or one by one when one of them is lost.

@@ -39,7 +39,7 @@ func (w *Worker) settleAll(ctx context.Context) {
 // ordered group takes back all of its key that is not finished by then.
 func (w *Worker) settleOnce(ctx context.Context) bool {
 	all := w.gather()
-	for _, verb := range []verb{ack, nack, reject, release} {
+	for _, verb := range []verb{ack, finish, nack, reject, snooze, release} {
 		if !w.settle(ctx, verb, all[verb]) {
 			return false
 		}
@@ -61,6 +61,7 @@ func (w *Worker) gather() map[verb][]due {
 			}
 			all[r.verb] = append(all[r.verb], due{claim: c, results: []result{r}, item: settlement{
 				group: w.opt.Group, claim: c.id, ids: []int64{r.id}, delay: r.delay, reason: r.reason,
+				result: r.value,
 			}}) // each has a reason of its own
 		}
 		if len(done.results) == 0 {
