@@ -1,8 +1,9 @@
 import { Consumer, type ConsumerOptions } from "./consumer.js";
 import type { PoolLike, Queryable } from "./database.js";
 import { isPool, transaction } from "./database.js";
-import { fromDriver, refuse } from "./errors.js";
+import { Code, fromDriver, refuse } from "./errors.js";
 import { gathering, type HttpOptions, HttpTransport } from "./http.js";
+import { Jobs, type Kinds } from "./jobs.js";
 import { Producer } from "./producer.js";
 import { pause, type RetryOptions, retry } from "./retry.js";
 import { SqlTransport } from "./sql.js";
@@ -13,6 +14,8 @@ import { type Handler, Worker, type WorkerOptions } from "./worker.js";
 export interface ClientOptions {
   /** How calls are tried again after errors that may pass. */
   retry?: RetryOptions | undefined;
+  /** Stand around its sends and the handlers of its workers, such as `tracing()` of @weirmq/client/otel. */
+  hooks?: t.Hooks | undefined;
 }
 
 /** Options of connect. */
@@ -130,7 +133,9 @@ export class Client<Q extends object = t.QueueMap> {
   ): Promise<string> {
     const { key, headers, dedupKey, ...rest } = options;
     const message = { payload, key, headers, dedupKey };
-    return this.call(dedupKey !== undefined, (c) => c.send(queue, message, rest));
+    return this.sending(queue, [message], ([m = message]) =>
+      this.call(dedupKey !== undefined, (c) => c.send(queue, m, rest)),
+    );
   }
 
   /** Sends messages in their order, all or none, and returns their ids; many times faster than as many sends. */
@@ -140,12 +145,16 @@ export class Client<Q extends object = t.QueueMap> {
     options: t.SendBatchOptions = {},
   ): Promise<string[]> {
     const repeatable = messages.every((m) => m.dedupKey !== undefined);
-    return this.call(repeatable, (c) => c.sendBatch(queue, messages, options));
+    return this.sending(queue, messages, (ms) =>
+      this.call(repeatable, (c) => c.sendBatch(queue, ms, options)),
+    );
   }
 
   /** Sends a message to every queue that has a binding for the topic. */
   async publish(topic: string, payload: unknown, options: t.PublishOptions = {}): Promise<t.Published[]> {
-    return this.call(false, (c) => c.publish(topic, payload, options));
+    return this.sending(topic, [{ payload, headers: options.headers }], ([m]) =>
+      this.call(false, (c) => c.publish(topic, payload, { ...options, headers: m?.headers })),
+    );
   }
 
   /** Sends messages of the topics that a pattern covers to a queue: `*` is one word, `#` any number of words. */
@@ -248,6 +257,63 @@ export class Client<Q extends object = t.QueueMap> {
       c.peek({ queue, group: options.group ?? "default" }, options.max),
     );
     return got as t.Message<Q[K]>[];
+  }
+
+  /** Enqueues a job, and returns its id or that of the job of the same unique key that is there already. */
+  async enqueue(
+    queue: string,
+    kind: string,
+    args: unknown = {},
+    options: t.JobOptions = {},
+  ): Promise<string> {
+    const { unique = false, uniqueKey, uniqueForMs } = options;
+    const repeatable = unique || uniqueKey !== undefined || uniqueForMs !== undefined;
+    return this.sending(queue, [{ payload: args, headers: options.headers }], ([m]) =>
+      this.sql(repeatable, (c) => c.enqueue(queue, kind, args, { ...options, headers: m?.headers })),
+    );
+  }
+
+  /** Enqueues many jobs, all or none. */
+  async enqueueBatch(
+    queue: string,
+    jobs: readonly t.OutgoingJob[],
+    options: Omit<t.JobOptions, "key" | "headers" | "runAt" | "uniqueKey"> = {},
+  ): Promise<t.Enqueued[]> {
+    return this.sql(options.unique ?? false, (c) => c.enqueueBatch(queue, jobs, options));
+  }
+
+  /** How a tracked job stands; null when it is not tracked or ended longer ago than such are kept. */
+  async job(queue: string, id: t.Id): Promise<t.JobStatus | null> {
+    return this.sql(true, (c) => c.job(queue, id));
+  }
+
+  /** Cancels a job: 'cancelled', or 'running': its worker is told, or 'ended': it was too late. */
+  async cancel(queue: string, id: t.Id, reason?: string): Promise<"cancelled" | "running" | "ended"> {
+    return (await this.sql(true, (c) => c.cancel(queue, id, reason))) as "cancelled" | "running" | "ended";
+  }
+
+  /** The ids of those jobs of claims that were cancelled. */
+  async cancelled(queue: string, claimIds: readonly t.Id[]): Promise<string[]> {
+    return this.sql(true, (c) => c.cancelled(queue, claimIds));
+  }
+
+  /** Tells how far a job is; false when it was cancelled. */
+  async progress(queue: string, claimId: t.Id, id: t.Id, value?: unknown): Promise<boolean> {
+    return this.sql(true, (c) => c.progress(queue, claimId, id, value));
+  }
+
+  /** Acks a job and keeps its result, if it is tracked. */
+  async finish(queue: string, claimId: t.Id, id: t.Id, result?: unknown): Promise<number> {
+    return this.sql(true, (c) => c.finish(queue, claimId, id, result));
+  }
+
+  /** Gives messages back for later; the attempt is not counted. */
+  async snooze(
+    queue: string,
+    claimId: t.Id,
+    options: { ids?: readonly t.Id[]; delayMs: number },
+  ): Promise<number> {
+    return this.settle("snooze", queue, claimId, options);
   }
 
   /** Lists a group's dead letters by id. */
@@ -372,6 +438,32 @@ export class Client<Q extends object = t.QueueMap> {
     options: WorkerOptions<Q[K], Q> = {},
   ): Worker<Q[K], Q> {
     return new Worker<Q[K], Q>(this, queue, handler, options);
+  }
+
+  /** The jobs of a queue: their functions by kind. */
+  jobs<K extends Kinds>(queue: string, kinds: K): Jobs<K, Q> {
+    return new Jobs<K, Q>(this, queue, kinds);
+  }
+
+  /** What stands around sends and handlers. */
+  get hooks(): t.Hooks | undefined {
+    return this.options.hooks;
+  }
+
+  private sending<R>(
+    destination: string,
+    messages: readonly t.Outgoing[],
+    send: (messages: readonly t.Outgoing[]) => Promise<R>,
+  ): Promise<R> {
+    return this.hooks ? this.hooks.sending(destination, messages, send) : send(messages);
+  }
+
+  /** Makes a call that there is over PostgreSQL only. */
+  private async sql<R>(repeatable: boolean, fn: (transport: SqlTransport) => Promise<R>): Promise<R> {
+    const { transport } = this;
+    if (!(transport instanceof SqlTransport))
+      throw refuse(Code.notSupported, "jobs are not there over HTTP", "Connect to PostgreSQL.");
+    return this.call(repeatable, () => fn(transport));
   }
 
   private call<R>(repeatable: boolean, fn: (transport: t.Transport) => Promise<R>): Promise<R> {

@@ -1,10 +1,15 @@
-import { codeInfos } from "./errors_generated.js";
+import { Code, codeInfos } from "./errors_generated.js";
 
 export { Code } from "./errors_generated.js";
 
 /** SQLSTATEs that no engine raises but PostgreSQL and the connection to it. */
 const cannotConnect = "08001";
 const connectionFailure = "08006";
+
+/** A function, a column, a schema that is not there to be called, and the cure. */
+const undefinedCodes = ["42883", "42703", "3F000"];
+const hintOlder =
+  "The engine is older than this package, or is not installed: upgrade it with `weir install`.";
 
 /** What is known of a failed call. */
 interface Fault {
@@ -69,6 +74,20 @@ export class Reject extends Error {
   }
 }
 
+/** Thrown by a handler: its time has not come; deliver the message after a delay, the attempt not counted. */
+export class Snooze extends Error {
+  override readonly name = "Snooze";
+
+  constructor(readonly delayMs: number) {
+    super(`snoozed for ${delayMs} ms`);
+  }
+}
+
+/** The reason of a handler's signal when its job was cancelled. */
+export class JobCancelled extends Error {
+  override readonly name = "JobCancelled";
+}
+
 /** The reason of a handler's signal when its time is over. */
 export class HandlerTimeout extends Error {
   override readonly name = "HandlerTimeout";
@@ -114,6 +133,7 @@ function raisedBy(error: unknown): WeirError | undefined {
   const code = from.code;
   if (!isState(code) || (from === own && own.severity === undefined)) return undefined;
   const message = typeof from.message === "string" ? from.message : (error as Error).message;
+  if (undefinedCodes.includes(code)) return refuse(Code.notSupported, message, hintOlder); // the statement is ours
   const info = codeInfos.get(code) ?? foreign(code);
   return new WeirError({
     code,

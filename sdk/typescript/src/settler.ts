@@ -39,7 +39,7 @@ export class Settler<T> {
 
   /** The message, and the followers that the engine takes back with it, go back or to the dead letters. */
   giveBack(
-    kind: "nack" | "reject",
+    kind: "nack" | "reject" | "snooze",
     held: Held<T>,
     reason: string,
     delayMs?: number,
@@ -82,7 +82,7 @@ export class Settler<T> {
       this.returns = [];
       this.acks = new Set();
       // Acks first: a nack takes along what of its key is not acknowledged.
-      for (const kind of ["ack", "nack", "reject", "release"] as const) {
+      for (const kind of ["ack", "nack", "reject", "release", "snooze"] as const) {
         const same = tasks.filter((task) => task.kind === kind);
         if (same.length > 0) await this.settle(kind, same);
       }

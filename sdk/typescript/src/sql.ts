@@ -11,14 +11,18 @@ import type {
   CreateGroupOptions,
   DeadLetter,
   DeadLettersOptions,
+  Enqueued,
   Finding,
   Group,
   GroupPath,
   GroupStats,
   Headers,
   Id,
+  JobOptions,
+  JobStatus,
   Message,
   Outgoing,
+  OutgoingJob,
   Published,
   PublishOptions,
   Queue,
@@ -34,6 +38,7 @@ import { digits } from "./types.js";
 
 /** How a parameter, which is always a text or null, becomes a value of the type that a function takes. */
 const casts = {
+  timestamptz: (p: string) => `${p}::text::timestamptz`,
   text: (p: string) => `${p}::text`,
   bigint: (p: string) => `${p}::text::bigint`,
   int: (p: string) => `${p}::text::int`,
@@ -69,6 +74,9 @@ const queueColumns = `queue_name, lanes, message_bytes_max, segment_bytes::text,
 const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
   extract(epoch from backoff_max)::float8 as backoff_max_s, extract(epoch from patience)::float8 as patience_s,
   paused, to_json(created_at)::text as created_at`;
+const jobColumns = `id::text, kind, state, attempt, progress::text, result::text, error,
+  to_json(enqueued_at)::text as enqueued_at, to_json(run_at)::text as run_at, to_json(progress_at)::text as progress_at,
+  to_json(finished_at)::text as finished_at, to_json(cancelled_at)::text as cancelled_at`;
 const bindingColumns = "pattern, queue_name, to_json(created_at)::text as created_at";
 const findingColumns = `severity, finding, queue_name as queue, group_name as "group", value, message,
   coalesce(cure, '') as cure`;
@@ -83,6 +91,9 @@ const settlements: Record<SettleKind, string> = {
     from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8, reason text)`,
   release: `select weir.release($1::text, r.claim_id, ids => r.ids) as result
     from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`,
+  snooze: `select weir.snooze($1::text, r.claim_id, ids => r.ids,
+      delay => make_interval(secs => r.delay_ms / 1000)) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8)`,
   reject: `select weir.reject($1::text, r.claim_id, ids => r.ids, reason => r.reason) as result
     from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], reason text)`,
 };
@@ -350,6 +361,78 @@ export class SqlTransport implements Transport {
     }));
   }
 
+  async enqueue(queue: string, kind: string, args: unknown, o: JobOptions): Promise<string> {
+    return this.value("enqueue", {
+      queue_name: ["text", queue],
+      kind: ["text", kind],
+      args: ["jsonb", encode(args)],
+      key: ["text", o.key],
+      headers: ["jsonb", json(o.headers)],
+      run_at: ["timestamptz", o.runAt?.toISOString()],
+      unique_key: ["text", o.uniqueKey],
+      ...jobSettings(o),
+    });
+  }
+
+  async enqueueBatch(queue: string, jobs: readonly OutgoingJob[], o: JobOptions): Promise<Enqueued[]> {
+    const items = jobs.map(({ kind, args = {}, key, headers, runAt: run_at, uniqueKey: unique_key }) => ({
+      ...{ kind, args, key, headers, run_at, unique_key },
+    }));
+    const args: Arguments = { queue_name: ["text", queue], jobs: ["jsonb[]", JSON.stringify(items)] };
+    const rows = await this.call("id::text, repeated", "enqueue_batch", { ...args, ...jobSettings(o) });
+    return rows as unknown as Enqueued[];
+  }
+
+  async job(queue: string, id: Id): Promise<JobStatus | null> {
+    const args: Arguments = { queue_name: ["text", queue], id: ["bigint", digits(id)] };
+    const [row] = await this.call(jobColumns, "job", args);
+    if (!row) return null;
+    const maybe = (text: unknown) => (text === null ? null : time(text));
+    return {
+      id: row.id as string,
+      kind: row.kind as string,
+      state: row.state as JobStatus["state"],
+      attempt: Number(row.attempt),
+      progress: parse(row.progress),
+      result: parse(row.result),
+      error: row.error as string | null,
+      enqueuedAt: time(row.enqueued_at),
+      runAt: maybe(row.run_at),
+      progressAt: maybe(row.progress_at),
+      finishedAt: maybe(row.finished_at),
+      cancelledAt: maybe(row.cancelled_at),
+    };
+  }
+
+  async cancel(queue: string, id: Id, reason: string | undefined): Promise<string> {
+    const args: Arguments = {
+      queue_name: ["text", queue],
+      id: ["bigint", digits(id)],
+      reason: ["text", reason],
+    };
+    return this.value("cancel", args);
+  }
+
+  /** Which jobs of claims were cancelled: their ids. */
+  async cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]> {
+    const args: Arguments = { queue_name: ["text", queue], claim_ids: ["bigint[]", list(claimIds)] };
+    return (await this.call("id::text", "cancelled", args)).map((row) => row.id as string);
+  }
+
+  async progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean> {
+    const told = await this.value("progress", {
+      ...ofClaim(queue, claimId, id),
+      progress: ["jsonb", json(value)],
+    });
+    return told === "true";
+  }
+
+  async finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number> {
+    return Number(
+      await this.value("finish", { ...ofClaim(queue, claimId, id), result: ["jsonb", json(result)] }),
+    );
+  }
+
   async doctor(): Promise<Finding[]> {
     return (await this.call(findingColumns, "doctor", {})) as unknown as Finding[];
   }
@@ -394,6 +477,26 @@ export class SqlTransport implements Transport {
 /** The arguments that name a group. */
 function path(at: GroupPath): Arguments {
   return { queue_name: ["text", at.queue], group_name: ["text", at.group] };
+}
+
+/** How jobs are enqueued, one or many. */
+function jobSettings(o: JobOptions): Arguments {
+  return {
+    delay: ["interval", number(o.delayMs)],
+    priority: ["int", number(o.priority)],
+    unique_for: ["interval", number(o.uniqueForMs)],
+    is_unique: ["boolean", o.unique?.toString()],
+    tracked: ["boolean", o.tracked?.toString()],
+  };
+}
+
+/** A job that was claimed. */
+function ofClaim(queue: string, claimId: Id, id: Id): Arguments {
+  return {
+    queue_name: ["text", queue],
+    claim_id: ["bigint", digits(claimId)],
+    id: ["bigint", digits(id)],
+  };
 }
 
 /** The settings of a queue as arguments. */

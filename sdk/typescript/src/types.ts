@@ -244,6 +244,73 @@ export interface GroupStats {
   readonly bytes: number;
 }
 
+/** How a job is enqueued. */
+export interface JobOptions {
+  key?: string | undefined;
+  headers?: Headers | undefined;
+  /** Not before so many milliseconds have passed. */
+  delayMs?: number | undefined;
+  /** Not before this time. */
+  runAt?: Date | undefined;
+  priority?: number | undefined;
+  /** Enqueued once until it is finished: by its kind and arguments. */
+  unique?: boolean | undefined;
+  /** Likewise, by this key. */
+  uniqueKey?: string | undefined;
+  /** Once in that time instead. */
+  uniqueForMs?: number | undefined;
+  /** Its status can be asked. */
+  tracked?: boolean | undefined;
+}
+
+/** A job of a batch. */
+export interface OutgoingJob {
+  kind: string;
+  args?: unknown;
+  key?: string | undefined;
+  headers?: Headers | undefined;
+  runAt?: Date | undefined;
+  uniqueKey?: string | undefined;
+}
+
+/** What became of a job of a batch. */
+export interface Enqueued {
+  readonly id: string;
+  /** A job of the same unique key was there already; the id is that one's. */
+  readonly repeated: boolean;
+}
+
+/** How a tracked job stands. */
+export interface JobStatus {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: "waiting" | "running" | "done" | "failed" | "cancelled";
+  readonly attempt: number;
+  /** What its worker told last. */
+  readonly progress: unknown;
+  /** What its function returned. */
+  readonly result: unknown;
+  /** Why the last try failed, or why it was cancelled. */
+  readonly error: string | null;
+  readonly enqueuedAt: Date;
+  readonly runAt: Date | null;
+  readonly progressAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly cancelledAt: Date | null;
+}
+
+/** Stands around every send of a client and every handler of its workers: see otel.ts. */
+export interface Hooks {
+  /** Stands around a send to a queue or a publish to a topic; may send other messages, as ones with more headers. */
+  sending<R>(
+    destination: string,
+    messages: readonly Outgoing[],
+    send: (messages: readonly Outgoing[]) => Promise<R>,
+  ): Promise<R>;
+  /** Stands around a handler. */
+  processing(message: ClaimedMessage, run: () => Promise<void>): Promise<void>;
+}
+
 /** What finishes or returns messages of one claim. */
 export interface Settlement {
   claimId: Id;
@@ -253,7 +320,7 @@ export interface Settlement {
 }
 
 /** The ways to settle. */
-export type SettleKind = "ack" | "nack" | "reject" | "release";
+export type SettleKind = "ack" | "nack" | "reject" | "release" | "snooze";
 
 /** A queue and one of its groups. */
 export interface GroupPath {

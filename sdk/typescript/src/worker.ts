@@ -2,7 +2,16 @@ import { Claim, Held } from "./claims.js";
 import { Client } from "./client.js";
 import type { PoolLike, Queryable } from "./database.js";
 import { isPool, poolBeside } from "./database.js";
-import { ClaimLost, HandlerTimeout, Reject, RetryAfter, WeirError, WorkerStopped } from "./errors.js";
+import {
+  ClaimLost,
+  HandlerTimeout,
+  JobCancelled,
+  Reject,
+  RetryAfter,
+  Snooze,
+  WeirError,
+  WorkerStopped,
+} from "./errors.js";
 import { Waiter } from "./listener.js";
 import { backoff, pause } from "./retry.js";
 import { Settler } from "./settler.js";
@@ -54,6 +63,8 @@ export interface WorkerOptions<T = unknown, Q extends object = QueueMap> {
   maintain?: boolean | undefined;
   /** Wraps the handler, the first outermost. */
   middleware?: readonly Middleware<T, Q>[] | undefined;
+  /** Messages are jobs, which can be cancelled; false unless given. `jobs.worker()` sets it. */
+  jobs?: boolean | undefined;
   /** Told of handlers that failed, with the message, and of calls that failed. Writes to console.error unless given. */
   onError?: ((error: unknown, message?: ClaimedMessage<T>) => void) | undefined;
 }
@@ -85,6 +96,11 @@ const stuckMs = 10_000;
 const longPollMs = 20_000;
 /** Connections of the worker's own: for receiving, settling, renewing and maintaining. */
 const ownConnections = 4;
+
+/** What a handler returns to have a result of its job kept. */
+export class Finished {
+  constructor(readonly result: unknown) {}
+}
 
 /** The outcome of a handler. */
 type Outcome = { error?: unknown; finished?: boolean };
@@ -353,7 +369,11 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       if (finished) this.settledApart(held);
       else if (error === undefined) settler.ack(held);
       else if (error instanceof Reject) settler.giveBack("reject", held, error.message);
-      else {
+      else if (error instanceof JobCancelled) settler.giveBack("reject", held, "cancelled");
+      else if (error instanceof Snooze) {
+        settler.giveBack("snooze", held, error.message, error.delayMs, line.slice(i + 1));
+        return;
+      } else {
         settler.giveBack("nack", held, reasonOf(error), delayOf(error), line.slice(i + 1));
         return;
       }
@@ -387,8 +407,11 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     clearTimeout(timer);
     held.controller = undefined;
     if (!ended) this.stats.abandoned++;
-    const result: Outcome = ended ? outcome : { error: controller.signal.reason };
-    if (result.error !== undefined) this.report(result.error, held.message);
+    const { reason } = controller.signal;
+    const result: Outcome = ended ? outcome : { error: reason };
+    if (result.error !== undefined && reason instanceof JobCancelled) return { error: reason };
+    if (result.error !== undefined && !(result.error instanceof Snooze))
+      this.report(result.error, held.message);
     return result;
   }
 
@@ -411,18 +434,36 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       },
     };
     const wraps = this.options.middleware ?? [];
+    let value: unknown;
     const at = async (i: number): Promise<void> => {
       const wrap = wraps[i];
       if (wrap) await wrap(message, context, () => at(i + 1));
-      else await this.handler(message, context);
+      else value = await this.handler(message, context);
     };
-    await at(0);
+    const { hooks } = this.client;
+    if (hooks) await hooks.processing(message, () => at(0));
+    else await at(0);
+    if (value instanceof Finished) {
+      await this.client.finish(message.queue, message.claimId, message.id, value.result);
+      outcome.finished = true;
+    }
   }
 
   /** Gives every claim of which a third has passed another lease. */
   private renew(own: Client<Q>): void {
     const late = performance.now() + (this.limits.leaseMs * 2) / 3;
     for (const claim of this.claims.values()) if (claim.deadline < late) void this.renewOne(own, claim);
+    if (this.options.jobs && this.claims.size > 0)
+      this.tellCancelled(own).catch((error) => this.report(error));
+  }
+
+  /** Tells the handlers of jobs that were cancelled. */
+  private async tellCancelled(own: Client<Q>): Promise<void> {
+    const ids = new Set(await own.cancelled(this.at.queue, [...this.claims.keys()]));
+    if (ids.size === 0) return;
+    for (const claim of this.claims.values())
+      for (const held of claim.held)
+        if (ids.has(held.message.id)) held.controller?.abort(new JobCancelled("the job was cancelled"));
   }
 
   private async renewOne(own: Client<Q>, claim: Claim<T>): Promise<void> {

@@ -274,3 +274,12 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+test("what an older engine does not know is told apart", async (t) => {
+  const pool = poolOf(t);
+  const older = {
+    query: async (text: string, params: unknown[]) =>
+      pool.query(text.replace("weir.version", "weir.not_yet"), params),
+  };
+  assert.equal(await codeOf(new Client(older).version()), Code.notSupported);
+});
