@@ -1,12 +1,12 @@
 package server
 
 import (
-	"encoding/json"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weirmq/weir/internal/server/api"
 )
@@ -31,6 +31,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Referrer-Policy", "no-referrer")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if r.ContentLength != 0 && !strings.HasPrefix(r.URL.Path, "/v1/") { // nobody reads it, but net/http waits for it
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
+		}
 		if !s.gate.Asks() && !s.knownHost(r.Host) {
 			misdirected.ServeHTTP(w, r)
 			return
@@ -69,9 +72,7 @@ func loopbackName(host string) bool {
 // refuse answers with 403 and a problem.
 func refuse(detail, hint string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(http.StatusForbidden)
-		_ = json.NewEncoder(w).Encode(api.Problem{
+		api.Refuse(w, &api.Problem{
 			Type: "urn:weir:error:insufficient_privilege", Title: http.StatusText(http.StatusForbidden),
 			Status: http.StatusForbidden, Detail: detail, SQLState: "42501", Name: "insufficient_privilege", Hint: hint,
 		})

@@ -3,7 +3,10 @@ package server
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+
+	"github.com/weirmq/weir/web"
 )
 
 func TestPagesOfOtherSitesAndForeignHostNamesAreRefused(t *testing.T) {
@@ -23,6 +26,8 @@ func TestPagesOfOtherSitesAndForeignHostNamesAreRefused(t *testing.T) {
 		{"a proxy that was allowed", "POST", "Queues.Example", nil, 204},
 		{"a name made to resolve to loopback", "GET", "evil.example:9347", nil, 403},
 		{"a page of another site", "POST", "localhost:9347", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"an image of another site", "GET", "localhost:9347", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"an address", "POST", "192.0.2.7:9347", nil, 204},
 		{"the same in an old browser", "POST", "localhost:9347", map[string]string{"Origin": "http://evil.example"}, 403},
 		{"the own page", "POST", "localhost:9347", map[string]string{"Sec-Fetch-Site": "same-origin"}, 204},
 	} {
@@ -34,6 +39,31 @@ func TestPagesOfOtherSitesAndForeignHostNamesAreRefused(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		if w.Code != c.status {
 			t.Errorf("%s: status %d, want %d", c.name, w.Code, c.status)
+		}
+	}
+}
+
+func TestAnswersForbidBrowsersWhatTheyNeedNotDo(t *testing.T) {
+	t.Parallel()
+	inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	handler := New(nil, Options{}).guard(web.Handler(inner))
+	for path, policy := range map[string]string{"/v1/queues": "default-src 'none'", "/": "script-src 'self'"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, http.NoBody)
+		r.Header.Set("Sec-Fetch-Site", "none") // typed into the browser
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		got := w.Header().Get("Content-Security-Policy")
+		if !strings.Contains(got, policy) || !strings.Contains(got, "frame-ancestors 'none'") ||
+			strings.Contains(got, "unsafe") {
+			t.Errorf("%s: policy %q", path, got)
+		}
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
+			}
 		}
 	}
 }

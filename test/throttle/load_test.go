@@ -82,7 +82,8 @@ func (l *load) configure(limit int) {
 // check looks again and again. What is above a limit that was lowered under way must not grow.
 func (l *load) check() {
 	conn := l.db.Conn(l)
-	if _, err := conn.Exec(l.Context(), "set enable_seqscan = off; set enable_bitmapscan = off; set jit = off"); err != nil {
+	const settings = "set enable_seqscan = off; set enable_bitmapscan = off; set jit = off"
+	if _, err := conn.Exec(l.Context(), settings); err != nil {
 		l.Error(err)
 	}
 	var before, limit int64

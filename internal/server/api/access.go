@@ -102,12 +102,17 @@ func guarded(gate *auth.Gate, n need, next http.HandlerFunc) http.Handler {
 			next(w, r)
 			return
 		}
+		if r.Method == http.MethodHead && n.changes() { // a mux takes HEAD for GET, whatever that does
+			w.Header().Set("Allow", http.MethodGet)
+			Refuse(w, newProblem(http.StatusMethodNotAllowed, "HEAD would change what it only asks about", ""))
+			return
+		}
 		caller, err := gate.Enter(r)
 		if err == nil {
 			err = n.check(gate, caller, r.PathValue("queue"))
 		}
 		if err != nil {
-			writeProblem(w, problemOf(err))
+			Refuse(w, problemOf(err))
 			return
 		}
 		next(w, r.WithContext(auth.With(r.Context(), caller)))

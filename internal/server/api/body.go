@@ -25,7 +25,7 @@ func (a *api) withBody(next http.Handler) http.Handler {
 			return
 		}
 		if read == nil {
-			writeProblem(w, newProblem(http.StatusUnsupportedMediaType,
+			Refuse(w, newProblem(http.StatusUnsupportedMediaType,
 				"the body is "+r.Header.Get("Content-Type")+", not "+typeJSON,
 				"Send JSON; messages also as "+typeNDJSON+" and as CloudEvents."))
 			return
@@ -37,7 +37,7 @@ func (a *api) withBody(next http.Handler) http.Handler {
 		body, err := io.ReadAll(held)
 		_ = control.SetReadDeadline(time.Time{})
 		if err != nil {
-			writeProblem(w, bodyProblem(err))
+			Refuse(w, bodyProblem(err))
 			return
 		}
 		if body, err = read(r.Header, body); err != nil {

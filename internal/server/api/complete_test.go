@@ -12,8 +12,8 @@ import (
 )
 
 // served are the groups of public functions in sql/install.sql that are for HTTP. Not among them are jobs and
-// schedules, which workers with a driver use, and rights and tokens: those of database roles, of which the server has one, and
-// those of `weir token`.
+// schedules, which workers with a driver use, and rights and tokens: those of database roles, of which the server has
+// one, and those of `weir token`.
 var served = []string{"queues and groups", "messages", "dead letters", "topics", "operation"}
 
 // withoutRoute are the functions in them that no operation is named after, and what does their work.

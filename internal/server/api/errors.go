@@ -163,6 +163,16 @@ func writeProblem(w http.ResponseWriter, p *Problem) {
 	_ = json.NewEncoder(w).Encode(p)
 }
 
+// unreadTimeout is how long the body of a refused request may take to arrive: nobody reads it, but net/http waits for
+// it before it answers.
+const unreadTimeout = time.Second
+
+// Refuse answers a request whose body has not been read.
+func Refuse(w http.ResponseWriter, p *Problem) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadTimeout)) // not every writer has deadlines
+	writeProblem(w, p)
+}
+
 // itemError says which item of a list in the body failed.
 type itemError struct {
 	list  string

@@ -52,11 +52,11 @@ func (m *gatedMux) unrouted(w http.ResponseWriter, r *http.Request) {
 	handler.ServeHTTP(probe, r)
 	if probe.status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", probe.header.Get("Allow"))
-		writeProblem(w, newProblem(http.StatusMethodNotAllowed,
+		Refuse(w, newProblem(http.StatusMethodNotAllowed,
 			r.Method+" is not a method of "+r.URL.Path, "It has "+probe.header.Get("Allow")+"."))
 		return
 	}
-	writeProblem(w, newProblem(http.StatusNotFound, "there is nothing at "+r.URL.Path, "/openapi.json lists the routes."))
+	Refuse(w, newProblem(http.StatusNotFound, "there is nothing at "+r.URL.Path, "/openapi.json lists the routes."))
 }
 
 // headerProbe runs a handler for its status and headers only.
