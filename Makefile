@@ -176,12 +176,13 @@ sdk: sdk-go sdk-python sdk-typescript ## the SDKs, each with its formatter, lint
 
 # The tests have a module of their own: they need the engine and the server, which users of the SDK do not. What those
 # two require may change at any time, hence -mod=mod.
-SDK_GO := sdk/go sdk/go/test
+SDK_GO := sdk/go sdk/go/weirotel sdk/go/test
 OWN_TOOL := go tool -modfile=$(CURDIR)/tools/go.mod
 
 .PHONY: sdk-go
 sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
 	@cd sdk/go && go mod tidy -diff
+	@cd sdk/go/weirotel && go mod tidy -diff
 	@for dir in $(SDK_GO); do ( cd $$dir && export GOFLAGS=-mod=mod && go vet ./... && \
 		$(OWN_TOOL) golangci-lint fmt --diff && $(OWN_TOOL) golangci-lint run ./... ); done
 	@mkdir -p $(RESULTS)

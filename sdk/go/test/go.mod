@@ -6,6 +6,10 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/weirmq/weir v0.0.0
 	github.com/weirmq/weir/sdk/go v0.0.0
+	github.com/weirmq/weir/sdk/go/weirotel v0.0.0
+	go.opentelemetry.io/otel v1.47.0
+	go.opentelemetry.io/otel/sdk v1.47.0
+	go.opentelemetry.io/otel/trace v1.47.0
 )
 
 require (
@@ -30,13 +34,10 @@ require (
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/ulikunitz/xz v0.5.17 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
-	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.47.0 // indirect
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp v1.47.0 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
-	go.opentelemetry.io/otel/sdk v1.47.0 // indirect
-	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	go.opentelemetry.io/proto/otlp v1.11.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
@@ -53,4 +54,5 @@ require (
 replace (
 	github.com/weirmq/weir => ../../..
 	github.com/weirmq/weir/sdk/go => ../
+	github.com/weirmq/weir/sdk/go/weirotel => ../weirotel
 )
