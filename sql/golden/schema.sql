@@ -614,7 +614,7 @@
 -- function weir.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pop(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1) returns SETOF weir.message v - {owner=X/owner}
 -- function weir.progress(queue_name text, claim_id bigint, id bigint, progress jsonb DEFAULT NULL::jsonb, lease interval DEFAULT NULL::interval) returns boolean v - {owner=X/owner}
--- function weir.publish(topic text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval) returns TABLE(queue_name text, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.publish(topic text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, id bigint, repeated boolean) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.purge(queue_name text, group_name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.receive(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1, lease interval DEFAULT '00:00:30'::interval) returns SETOF weir.message v - {owner=X/owner}
 -- function weir.receive_many(queue_name text, group_name text, maxes integer[], leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v - {owner=X/owner}
