@@ -75,7 +75,8 @@ func TestTenThousandConnectionsWaitInBoundedMemoryAndEachMessageGoesToOneOfThem(
 	if n := s.metric("go_goroutines"); n > 2*connections+500 {
 		t.Errorf("%.0f goroutines", n)
 	}
-	if n := pgtest.QueryVal[int](t, db, "select count(*) from pg_stat_activity where datname = current_database()"); n > 30 {
+	const sessions = "select count(*) from pg_stat_activity where datname = current_database()"
+	if n := pgtest.QueryVal[int](t, db, sessions); n > 30 {
 		t.Errorf("%d sessions", n)
 	}
 	db.Exec(t, "select weir.send_batch('q', array_agg(to_jsonb(i))) from generate_series(1, 200) i")
