@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,22 +18,29 @@ import (
 // shootout measures Weir and other queues side by side.
 func (a *app) shootout() *cobra.Command {
 	opts := shootout.DefaultOptions()
+	reports := ""
 	c := leaf("shootout", "Measure Weir and other queues side by side and write a report", cobra.NoArgs,
 		func(ctx context.Context, _ []string) error {
 			run := opts
 			run.DSN = a.dsn
 			run.Log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-			_, err := shootout.Run(ctx, run)
-			return usage(err, shootout.ErrOptions)
+			got, err := shootout.Run(ctx, run)
+			if err != nil {
+				return usage(err, shootout.ErrOptions)
+			}
+			return a.reportShootout(got, reports)
 		})
 	flags := c.Flags()
 	flags.StringVar(&opts.Root, "root", "", "the checkout of the repository (default: the one around)")
 	flags.StringSliceVar(&opts.Systems, "systems", nil, "only these: the names of folders in bench/adapters")
 	flags.StringSliceVar(&opts.Workloads, "workloads", nil, "only these")
+	flags.BoolVar(&opts.Quick, "quick", false, "only the workloads that tell most")
+	flags.BoolVar(&opts.Small, "small", false, "few messages, short ramps: to see that all works")
 	flags.StringVar(&opts.Setting, "setting", opts.Setting, "each system's best, default, or both")
 	flags.IntVar(&opts.Repetitions, "rounds", opts.Repetitions, "repetitions")
 	flags.Float64Var(&opts.Seconds, "seconds", opts.Seconds, "length of a run that goes by time")
 	flags.DurationVar(&opts.Budget, "budget", 0, "begin no run after so long; the next call goes on (default: no end)")
+	flags.StringVar(&reports, "reports", "bench/results", "folder for shootout.md, shootout.svg and shootout.html")
 	flags.StringVar(&opts.Raw, "raw", "", "file of results (default bench/results/raw/shootout.jsonl)")
 	return c
 }
@@ -56,4 +65,56 @@ func usage(err, kind error) error {
 		return &usageError{err: err}
 	}
 	return err
+}
+
+// reportShootout writes the reports and says where they are, or prints the results.
+func (a *app) reportShootout(got *shootout.Shootout, dir string) error {
+	paths, err := got.WriteReports(dir)
+	if err != nil {
+		return err
+	}
+	return a.say(got, "%d runs: %s", len(got.Results), strings.Join(paths, ", "))
+}
+
+// compare says which figures of two shootouts differ.
+func (a *app) benchCompare() *cobra.Command {
+	return leaf("compare BEFORE AFTER", "Compare the raw files of two shootouts", cobra.ExactArgs(2),
+		func(_ context.Context, args []string) error {
+			before, err := shootout.Read(args[0])
+			if err != nil {
+				return err
+			}
+			after, err := shootout.Read(args[1])
+			if err != nil {
+				return err
+			}
+			all := shootout.Compare(before, after)
+			return a.emit(all, func(w io.Writer) { shootout.WriteComparisons(w, all) })
+		})
+}
+
+// benchSize turns a target into what PostgreSQL needs.
+func (a *app) benchSize() *cobra.Command {
+	target := shootout.Target{FanOut: 1, Payload: 256, Batch: 100, Keep: 60}
+	raw := ""
+	c := leaf("size", "Estimate what PostgreSQL needs, by a model fitted to a shootout", cobra.NoArgs,
+		func(context.Context, []string) error {
+			measured, err := shootout.Read(raw)
+			if err != nil {
+				return err
+			}
+			size, err := measured.Estimate(target)
+			if err != nil {
+				return usage(err, shootout.ErrOptions)
+			}
+			return a.emit(size, size.WriteTable)
+		})
+	flags := c.Flags()
+	flags.Float64Var(&target.Rate, "rate", 1000, "messages sent a second")
+	flags.IntVar(&target.FanOut, "fanout", target.FanOut, "groups that receive each message")
+	flags.IntVar(&target.Payload, "payload", target.Payload, "bytes of a payload's JSON text")
+	flags.IntVar(&target.Batch, "batch", target.Batch, "messages a send and a receive")
+	flags.Float64Var(&target.Keep, "keep", target.Keep, "seconds that messages stay: backlog and retention")
+	flags.StringVar(&raw, "raw", "bench/results/raw/shootout.jsonl", "the shootout it is fitted to")
+	return c
 }

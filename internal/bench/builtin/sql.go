@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirmq/weir/internal/bench/adapter"
 	"github.com/weirmq/weir/internal/bench/httpload"
+	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/wheel"
 )
@@ -282,11 +284,17 @@ func (k *link) work(ctx context.Context, w statements, c *adapter.Command, l *ad
 			_, err := conn.Exec(whole, w.ack, receipts)
 			return err
 		})
-		if err != nil {
+		if err != nil && !givenAway(err) {
 			return fmt.Errorf("finish: %w", err)
 		}
 	}
 	return nil
+}
+
+// givenAway reports whether an ack came after its lease had ended: another worker has the messages.
+func givenAway(err error) bool {
+	var refusal *pgconn.PgError
+	return errors.As(err, &refusal) && refusal.Code == engine.CodeClaimExpired
 }
 
 // receive executes a statement whose first column is a receipt; in the others are payloads.

@@ -96,9 +96,9 @@ func (r *run) rate() int64 {
 	messages := r.result.Done
 	switch {
 	case len(r.consumers) == 0:
-		messages = r.result.Sent - r.w.Preload
+		messages = r.result.Sent - r.waiting
 	case r.w.Perpetual: // each job that is done has sent another
-		messages = r.result.Sent - r.w.Preload
+		messages = r.result.Sent - r.waiting
 	}
 	r.result.Seconds = r.stopped.Sub(r.start).Seconds()
 	if r.result.Seconds > 0 {

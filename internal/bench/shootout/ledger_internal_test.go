@@ -36,7 +36,8 @@ func TestLatencyIsCountedFromThePlanAndOnce(t *testing.T) {
 func TestEveryPositionOfTheRotationIsEverySystemsOnce(t *testing.T) {
 	t.Parallel()
 	systems := []*System{
-		{Name: "a", Settings: map[string]string{"best": ""}}, {Name: "b", Settings: map[string]string{"best": ""}},
+		{Name: "a", Settings: map[string]string{"best": ""}},
+		{Name: "b", Settings: map[string]string{"best": ""}},
 		{Name: "c", Settings: map[string]string{"default": ""}},
 	}
 	places := map[string]int{}

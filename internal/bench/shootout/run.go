@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	settleWithin = 10 * time.Minute         // of setup and preload
-	headStart    = 30 * time.Millisecond    // between "go" and the beginning
-	lookEvery    = 10 * time.Millisecond    // at the progress
-	patience     = 7 * time.Second          // without progress before a drain is given up; the longest default poll is 5 s
-	lastSends    = 120 * time.Second        // for producers to end when their time is over
-	preloadBatch = 100                      // messages
-	numberSpace  = int64(100_000_000)       // numbers of the messages that a burst adds begin here
-	burstBegin   = 0.4                      // of the run
-	burstLength  = 0.2                      // of the run
-	killAt       = 0.5                      // of the run
-	rescue       = 4 * leaseS * time.Second // patience when a worker was killed
+	settleWithin   = 10 * time.Minute         // of setup and preload
+	headStart      = 30 * time.Millisecond    // between "go" and the beginning
+	lookEvery      = 10 * time.Millisecond    // at the progress
+	patience       = 7 * time.Second          // without progress before a drain is given up; the longest default poll is 5 s
+	lastSends      = 120 * time.Second        // for producers to end when their time is over
+	preloadBatch   = 100                      // messages
+	preloadSeconds = 15.0                     // a system that cannot send them all within them has less to consume
+	numberSpace    = int64(100_000_000)       // numbers of the messages that a burst adds begin here
+	burstBegin     = 0.4                      // of the run
+	burstLength    = 0.2                      // of the run
+	killAt         = 0.5                      // of the run
+	rescue         = 4 * leaseS * time.Second // patience when a worker was killed
 )
 
 // driver runs workloads on systems.
@@ -35,6 +36,8 @@ type driver struct {
 	seconds  float64 // of a timed run
 	log      *slog.Logger
 	shootout string
+
+	installations map[string]installation
 }
 
 // run is one workload on one system.
@@ -56,6 +59,7 @@ type run struct {
 	mu            sync.Mutex
 	consumers     []*process // one a group, and those that took the place of killed ones
 	plans         []planned
+	waiting       int64 // messages before the load
 	acked         int64 // messages whose sends succeeded
 	start         time.Time
 	stopped       time.Time
@@ -81,10 +85,6 @@ func (d *driver) measure(ctx context.Context, sys *System, setting string, w Wor
 
 // whole makes the database, does the run and removes all traces of it.
 func (r *run) whole(ctx context.Context) (err error) {
-	if r.database, err = r.server.create(ctx, r.w.CommitOff); err != nil {
-		return err
-	}
-	r.dsn = r.server.database(r.database)
 	defer func() {
 		for _, p := range r.processes() {
 			if !p.ended {
@@ -95,7 +95,10 @@ func (r *run) whole(ctx context.Context) (err error) {
 		if r.control != nil {
 			_ = r.control.Close(ctx) // nothing is left to say
 		}
-		err = errors.Join(err, r.server.drop(context.WithoutCancel(ctx), r.database), os.RemoveAll(r.ledgers))
+		if r.database != "" {
+			err = errors.Join(err, r.server.drop(context.WithoutCancel(ctx), r.database))
+		}
+		err = errors.Join(err, os.RemoveAll(r.ledgers))
 	}()
 	if r.ledgers, err = os.MkdirTemp("", "weir-ledgers-"); err != nil {
 		return fmt.Errorf("make directory for ledgers: %w", err)
@@ -129,23 +132,56 @@ func (r *run) command(op string) adapter.Command {
 	}
 }
 
-// prepare installs the system, starts what serves it, and sends what is to wait.
+// installation is a database in which a system was set up and nothing was done: the template of those of its runs.
+type installation struct{ database, version string }
+
+// install makes the run's database: a copy of one in which the system's adapter has installed it.
+func (r *run) install(ctx context.Context) error {
+	c := r.command(adapter.OpSetup)
+	key := fmt.Sprint(r.sys.Name, " ", r.setting, " ", c.Groups, " ", c.Ordered)
+	have, ok := r.installations[key]
+	if !ok {
+		var err error
+		if have.database, err = r.server.create(ctx, "template0"); err != nil {
+			return err
+		}
+		c.DSN = r.server.database(have.database)
+		p, err := r.spawn(ctx, r.sys, c)
+		if err != nil {
+			return err
+		}
+		e, err := p.expect(ctx, "done", settleWithin)
+		p.end()
+		if err != nil {
+			return errors.Join(err, r.server.drop(context.WithoutCancel(ctx), have.database))
+		}
+		have.version = e.Version
+		r.installations[key] = have
+	}
+	var err error
+	r.result.Version = have.version
+	if r.database, err = r.server.create(ctx, have.database); err != nil {
+		return err
+	}
+	r.dsn = r.server.database(r.database)
+	if r.w.CommitOff {
+		return r.server.admin(ctx, "alter database "+r.database+" set synchronous_commit = off")
+	}
+	return nil
+}
+
+// prepare makes the database, starts what serves the system, and sends what is to wait.
 func (r *run) prepare(ctx context.Context) error {
-	p, err := r.spawn(ctx, r.sys, r.command(adapter.OpSetup))
-	if err != nil {
+	if err := r.install(ctx); err != nil {
 		return err
 	}
-	e, err := p.expect(ctx, "done", settleWithin)
-	p.end()
-	if err != nil {
-		return err
-	}
-	r.result.Version = e.Version
 	if r.sys.Upkeep {
+		var err error
 		if r.serve, err = r.spawn(ctx, r.sys, r.command(adapter.OpServe)); err != nil {
 			return err
 		}
-		if e, err = r.serve.expect(ctx, "ready", answerWithin); err != nil {
+		e, err := r.serve.expect(ctx, "ready", answerWithin)
+		if err != nil {
 			return err
 		}
 		r.address = e.Address
@@ -155,8 +191,8 @@ func (r *run) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.control, err = pgx.Connect(ctx, r.dsn); err != nil {
-		return fmt.Errorf("connect: %w", err)
+	if err := r.reconnect(ctx); err != nil {
+		return err
 	}
 	if err := r.hold(ctx); err != nil {
 		return err
@@ -167,9 +203,10 @@ func (r *run) prepare(ctx context.Context) error {
 	return nil
 }
 
+// preload sends the messages that are to wait.
 func (r *run) preload(ctx context.Context) error {
 	c := r.command(adapter.OpSend)
-	c.Count, c.Clients, c.Batch = r.w.Preload, 2, max(r.w.Batch, preloadBatch)
+	c.Count, c.Clients, c.Batch, c.Seconds = r.w.Preload, 2, max(r.w.Batch, preloadBatch), preloadSeconds
 	p, err := r.spawn(ctx, r.sys, c)
 	if err != nil {
 		return err
@@ -181,7 +218,8 @@ func (r *run) preload(ctx context.Context) error {
 	if err := p.say(adapter.Signal{Op: "go", At: time.Now().UnixNano()}); err != nil {
 		return err
 	}
-	_, err = p.expect(ctx, "done", settleWithin)
+	e, err := p.expect(ctx, "done", settleWithin)
+	r.waiting = e.Count
 	return err
 }
 
@@ -262,7 +300,7 @@ func (r *run) startProducers(ctx context.Context) error {
 		return nil
 	}
 	c := r.command(adapter.OpSend)
-	c.First, c.Clients, c.Rate, c.Seconds, c.Window = r.w.Preload, r.w.Producers, r.w.Rate, r.length(), r.w.Window > 0
+	c.First, c.Clients, c.Rate, c.Seconds, c.Window = r.waiting, r.w.Producers, r.w.Rate, r.length(), r.w.Window > 0
 	commands := []adapter.Command{c}
 	if r.w.Burst > 0 {
 		c.First, c.Rate, c.Seconds = numberSpace, r.w.Burst, r.length()*burstLength

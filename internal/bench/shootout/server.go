@@ -108,17 +108,11 @@ func (s *server) admin(ctx context.Context, text string) error {
 	return nil
 }
 
-// create makes a fresh database and returns its name.
-func (s *server) create(ctx context.Context, commitOff bool) (string, error) {
+// create makes a database, a copy of a template that nobody is connected to, and returns its name.
+func (s *server) create(ctx context.Context, template string) (string, error) {
 	s.started++
 	name := fmt.Sprintf("shootout_%d_%d", os.Getpid(), s.started)
-	if err := s.admin(ctx, "create database "+name+" template template0"); err != nil {
-		return "", err
-	}
-	if commitOff {
-		return name, s.admin(ctx, "alter database "+name+" set synchronous_commit = off")
-	}
-	return name, nil
+	return name, s.admin(ctx, "create database "+name+" template "+template)
 }
 
 func (s *server) drop(ctx context.Context, name string) error {

@@ -23,6 +23,8 @@ type Options struct {
 	Setting     string // "both", "best" or "default"
 	Repetitions int
 	Seconds     float64       // of a timed run
+	Quick       bool          // only the workloads that tell most
+	Small       bool          // few messages wait, ramps are short, nothing is longer than the rest: to see that all works
 	Budget      time.Duration // begin no run after it; 0: until all is done
 	Raw         string        // file of results, one JSON object a line; it is continued when it exists
 	Log         *slog.Logger
@@ -76,8 +78,8 @@ func (o *Options) complete() error {
 		return optionf("no setting %q; there are both, best and default", o.Setting)
 	case o.Repetitions < 1 || o.Repetitions > 100:
 		return optionf("%d repetitions; 1 to 100 are possible", o.Repetitions)
-	case o.Seconds < 0.5 || o.Seconds > 86_400:
-		return optionf("runs of %g seconds; 0.5 to 86,400 are possible", o.Seconds)
+	case o.Seconds < 0.1 || o.Seconds > 86_400:
+		return optionf("runs of %g seconds; 0.1 to 86,400 are possible", o.Seconds)
 	}
 	return nil
 }
@@ -143,6 +145,12 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Quick {
+		workloads = quick(workloads)
+	}
+	if opts.Small {
+		workloads = small(workloads)
+	}
 	began := time.Now()
 	systems = installed(ctx, systems, opts.Log)
 	server, err := openServer(ctx, opts.DSN, opts.Log)
@@ -159,7 +167,11 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, raw.file.Close()) }()
-	d := &driver{server: server, seconds: opts.Seconds, log: opts.Log, shootout: began.UTC().Format("20060102T150405")}
+	d := &driver{
+		server: server, seconds: opts.Seconds, log: opts.Log, shootout: began.UTC().Format("20060102T150405"),
+		installations: map[string]installation{},
+	}
+	defer func() { err = errors.Join(err, d.forget(context.WithoutCancel(ctx))) }()
 	for _, j := range plan(systems, opts.Setting, workloads, opts.Repetitions) {
 		if opts.Budget > 0 && time.Since(began) > opts.Budget {
 			opts.Log.Info("the budget is spent", "budget", opts.Budget)
@@ -173,6 +185,15 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 		}
 	}
 	return raw.shootout(), nil
+}
+
+// forget drops the databases that were copied.
+func (d *driver) forget(ctx context.Context) error {
+	var err error
+	for _, have := range d.installations {
+		err = errors.Join(err, d.server.drop(ctx, have.database))
+	}
+	return err
 }
 
 // installed installs the systems and returns those that could be.
@@ -191,14 +212,11 @@ func installed(ctx context.Context, systems []*System, log *slog.Logger) []*Syst
 // do does a job: one run, or the runs of a ramp until two in a row stay below the peak.
 func (d *driver) do(ctx context.Context, j job, raw *rawFile) error {
 	steps := []int{0}
-	if j.w.Ramp {
-		steps = workers()
+	if j.w.Ramp != nil {
+		steps = j.w.Ramp
 	}
 	peak, below := 0.0, 0
 	for _, n := range steps {
-		if j.w.Ramp {
-			d.log.Debug("ramp", "system", j.sys.Name, "workers", n)
-		}
 		result, err := d.measure(ctx, j.sys, j.setting, j.w, n)
 		if err != nil {
 			return err

@@ -1,10 +1,12 @@
 package shootout_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/weirmq/weir/internal/bench/adapter"
@@ -25,33 +27,100 @@ func TestMain(m *testing.M) {
 }
 
 // smoke runs workloads on systems as briefly as it can be.
-func smoke(t *testing.T, systems, workloads []string) []shootout.Result {
+func smoke(t *testing.T, systems, workloads []string) *shootout.Shootout {
 	t.Helper()
 	opts := shootout.DefaultOptions()
-	opts.Systems, opts.Workloads, opts.Setting = systems, workloads, "both"
-	opts.Repetitions, opts.Seconds, opts.Raw = 1, 0.5, filepath.Join(t.TempDir(), "raw.jsonl")
+	opts.Systems, opts.Workloads, opts.Small = systems, workloads, true
+	opts.Repetitions, opts.Seconds, opts.Raw = 1, 0.25, filepath.Join(t.TempDir(), "raw.jsonl")
 	got, err := shootout.Run(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range got.Results {
 		if r.Error != "" {
-			t.Errorf("%s %s on %s failed: %s", r.Workload, r.Setting, r.System, r.Error)
+			t.Errorf("%s on %s failed: %s", r.Workload, r.System, r.Error)
 		}
 	}
-	return got.Results
+	return got
 }
 
-func TestTheSQLSystemsDoWhatIsMeasuredAndLoseNothing(t *testing.T) {
-	for _, r := range smoke(t, []string{"weir", "pgmq", "table"}, []string{"cycle-100"}) {
-		if r.Cannot != "" || r.Sent == 0 || r.Done != r.Sent {
-			t.Errorf("%s: sent %d, done %d, %s", r.System, r.Sent, r.Done, r.Cannot)
+func TestEveryWorkloadRunsOnWeirAndLosesDuplicatesAndDisordersNothing(t *testing.T) {
+	t.Parallel()
+	got := smoke(t, []string{"weir"}, nil)
+	for _, w := range shootout.Workloads() {
+		runs := 0
+		for _, r := range got.Results {
+			if r.Workload != w.Name {
+				continue
+			}
+			runs++
+			switch {
+			case r.Cannot != "":
+				t.Errorf("%s: Weir cannot: %s", w.Name, r.Cannot)
+			case r.Sent == 0 || r.Rate == 0 || w.Consumers > 0 && r.Done == 0:
+				t.Errorf("%s: %d sent, %d done, %v a second", w.Name, r.Sent, r.Done, r.Rate)
+			case r.Done > r.Sent*int64(max(1, w.Groups)):
+				t.Errorf("%s: %d done of %d", w.Name, r.Done, r.Sent)
+			case w.Producers > 0 && w.Consumers > 0 && r.Done < r.Sent:
+				t.Errorf("%s: %d of %d are left", w.Name, r.Sent-r.Done, r.Sent)
+			case r.Lost+r.OutOfOrder > 0 || w.Kill == "" && r.Duplicated > 0:
+				t.Errorf("%s: %d lost, %d duplicated, %d out of order", w.Name, r.Lost, r.Duplicated, r.OutOfOrder)
+			case w.Rate > 0 && (r.Latency == nil || r.Latency.P50 <= 0 || r.Latency.Max < r.Latency.P99):
+				t.Errorf("%s: latencies are %+v", w.Name, r.Latency)
+			}
 		}
-		if r.Lost+r.Duplicated+r.OutOfOrder != 0 {
-			t.Errorf("%s: %d lost, %d duplicated, %d out of order", r.System, r.Lost, r.Duplicated, r.OutOfOrder)
+		if runs == 0 {
+			t.Errorf("%s did not run", w.Name)
+		}
+	}
+	reportsNameAll(t, got)
+}
+
+func TestTheOtherSQLSystemsDoWhatIsMeasuredAndLoseNothing(t *testing.T) {
+	t.Parallel()
+	for _, r := range smoke(t, []string{"pgmq", "table"}, []string{"cycle-100"}).Results {
+		if r.Cannot != "" || r.Sent == 0 || r.Done != r.Sent || r.Lost+r.Duplicated != 0 {
+			t.Errorf("%s: sent %d, done %d, lost %d, twice %d, %s", r.System, r.Sent, r.Done, r.Lost, r.Duplicated, r.Cannot)
 		}
 		if r.WAL == nil || *r.WAL < 22 || r.ServerCPU == nil || *r.ServerCPU <= 0 || r.Commits == nil || *r.Commits <= 0 {
 			t.Errorf("%s: costs are missing", r.System)
+		}
+	}
+}
+
+// reportsNameAll checks that every workload is in every form of the report.
+func reportsNameAll(t *testing.T, got *shootout.Shootout) {
+	t.Helper()
+	paths, err := got.WriteReports(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range shootout.Workloads() {
+			overview := strings.HasSuffix(path, ".svg") && w.Name != "send-100" && w.Name != "jobs"
+			if !overview && !bytes.Contains(text, []byte(w.Name)) {
+				t.Errorf("%s does not name %s", filepath.Base(path), w.Name)
+			}
+		}
+	}
+	size, err := got.Estimate(shootout.Target{Rate: 10_000, FanOut: 2, Payload: 256, Batch: 100, Keep: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	double, err := got.Estimate(shootout.Target{Rate: 20_000, FanOut: 2, Payload: 256, Batch: 100, Keep: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size.CPU <= 0 || size.WALMB <= 0 || double.CPU < 1.99*size.CPU || double.CPU > 2.01*size.CPU {
+		t.Errorf("10,000 a second take %v cores, 20,000 %v", size.CPU, double.CPU)
+	}
+	for _, c := range shootout.Compare(got, got) {
+		if c.Differs || c.Delta != 0 {
+			t.Errorf("a shootout differs from itself: %+v", c)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package shootout
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Workload is what is done to a system in one run. Zero fields do not apply.
 type Workload struct {
@@ -23,7 +26,7 @@ type Workload struct {
 	Hold      string  `json:"hold,omitempty"` // "reader" or "writer": a transaction is open all the time
 	Kill      string  `json:"kill,omitempty"` // "worker" or "postgres": by SIGKILL in the middle
 	Perpetual bool    `json:"perpetual,omitempty"`
-	Ramp      bool    `json:"ramp,omitempty"`       // 1, 2, 3... workers until the rate has passed its peak
+	Ramp      []int   `json:"ramp,omitempty"`       // so many workers, one after the other, until the rate has passed its peak
 	CommitOff bool    `json:"commit_off,omitempty"` // synchronous_commit = off
 	LeaseS    int     `json:"lease_s,omitempty"`
 	Long      int     `json:"long,omitempty"` // times as long as others
@@ -99,7 +102,7 @@ func published() []Workload {
 		},
 		consume(44, 1, 20_000),
 		{
-			Name: "enqueue+dequeue", Section: sectionThroughput,
+			Name: "enqueue-dequeue", Section: sectionThroughput,
 			About:     "39 producers and 50 consumers of one message a call, likewise",
 			Producers: 39, Consumers: 50, Batch: 1, Bytes: 22, Window: windowMessages, Timed: true,
 		},
@@ -122,7 +125,7 @@ func jobs(commitOff bool) Workload {
 	w := Workload{
 		Name: "jobs", Section: sectionJobs,
 		About: "jobs that send themselves again; 1, 2, 3... workers until the peak is past",
-		Batch: 1, Bytes: 22, Preload: 1000, Perpetual: true, Ramp: true, Timed: true, CommitOff: commitOff,
+		Batch: 1, Bytes: 22, Preload: 1000, Perpetual: true, Ramp: workers(), Timed: true, CommitOff: commitOff,
 	}
 	if commitOff {
 		w.Name, w.About = "jobs-commit-off", "the same with synchronous_commit off"
@@ -187,3 +190,34 @@ func kill(what string) Workload {
 }
 
 func name(parts ...any) string { return fmt.Sprint(parts...) }
+
+// small are the workloads as briefly as they can be.
+func small(all []Workload) []Workload {
+	var less []Workload
+	for _, w := range all {
+		w.Preload, w.Long, w.Ramp = w.Preload/20, 0, w.Ramp[:min(2, len(w.Ramp))]
+		w.Producers, w.Consumers = min(w.Producers, 4), min(w.Consumers, 4)
+		if w.LeaseS > 0 {
+			w.LeaseS = 1
+		}
+		less = append(less, w)
+	}
+	return less
+}
+
+// quick are the workloads that tell most, with shorter ramps, for when there is little time.
+func quick(all []Workload) []Workload {
+	wanted := []string{
+		"send-100", "consume-100", "cycle-100", "cycle-1", "latency-100", "latency-1000", "jobs", "held-free", "held-writer",
+	}
+	var less []Workload
+	for _, w := range all {
+		if w.Ramp != nil {
+			w.Ramp = []int{1, 4, 16, 64}
+		}
+		if slices.Contains(wanted, w.Name) {
+			less = append(less, w)
+		}
+	}
+	return less
+}

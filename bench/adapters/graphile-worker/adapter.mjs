@@ -1,0 +1,52 @@
+// Drives graphile-worker as https://worker.graphile.org/docs says.
+import { Cannot, installed, run } from "../protocol.mjs";
+
+const { Logger, makeWorkerUtils, run: runWorker } = installed("graphile-worker");
+
+// It logs every job, to standard output too.
+const logger = new Logger(() => () => {});
+
+// The best that it publishes: https://worker.graphile.org/docs/performance and
+// https://worker.graphile.org/docs/config#workercompletejobbatchdelay
+const best = { localQueue: { size: 500, ttl: 300_000 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+const bestConcurrency = 24;
+
+run({
+  async setup(c) {
+    if (c.groups) throw new Cannot("no groups");
+    const utils = await makeWorkerUtils({ connectionString: c.dsn, logger });
+    await utils.migrate();
+    await utils.release();
+    return installed("graphile-worker/package.json").version;
+  },
+
+  async producer(c) {
+    const utils = await makeWorkerUtils({ connectionString: c.dsn, logger, maxPoolSize: 1 });
+    // A named queue is worked on serially: that is what it has for keys.
+    return (batch) =>
+      batch.length === 1
+        ? utils.addJob("bench", batch[0].payload, batch[0].key ? { queueName: batch[0].key } : {})
+        : utils.addJobs(batch.map((m) => ({ identifier: "bench", payload: m.payload, queueName: m.key ?? undefined })));
+  },
+
+  async work(c, ledger, ready) {
+    const tuned = c.setting === "best" && !c.ordered; // a local queue holds jobs of one named queue one at a time
+    const concurrentJobs = tuned && !c.perpetual ? Math.max(c.clients, bestConcurrency) : c.clients;
+    const preset = { worker: { concurrentJobs, maxPoolSize: Math.max(10, concurrentJobs + 2), ...(tuned ? best : {}) } };
+    await ready();
+    const runner = await runWorker({
+      connectionString: c.dsn,
+      logger,
+      noHandleSignals: true,
+      preset,
+      taskList: {
+        bench: async (payload, helpers) => {
+          ledger.add(payload.n);
+          if (c.perpetual) await helpers.addJob("bench", payload);
+        },
+      },
+    });
+    await c.stopped;
+    await runner.stop();
+  },
+});

@@ -1,0 +1,78 @@
+"""Drives procrastinate as https://procrastinate.readthedocs.io says."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import sys
+
+import procrastinate
+
+from protocol import Cannot, run
+
+
+def _app(c, size=None):
+    connector = procrastinate.PsycopgConnector(conninfo=c.dsn, **({"min_size": 1, "max_size": size} if size else {}))
+    app = procrastinate.App(connector=connector)
+
+    @app.task(name="bench", queue="bench")
+    async def bench(n, v):
+        app.ledger.add(n)
+        if c.perpetual:
+            await bench.defer_async(n=n, v=v)
+
+    app.bench = bench
+    return app
+
+
+async def setup(c):
+    if c.groups:
+        raise Cannot("no groups")
+    async with _app(c).open_async() as app:
+        await app.schema_manager.apply_schema_async()
+    return importlib.metadata.version("procrastinate")
+
+
+async def producer(c):
+    app = _app(c, 1)
+    await app.open_async()
+
+    async def send(batch):
+        # A lock is what it has for keys: jobs with one lock run one after the other.
+        if len(batch) == 1:
+            await app.bench.configure(lock=batch[0].key).defer_async(**batch[0].payload)
+        elif c.keys:
+            by_key = {}
+            for m in batch:
+                by_key.setdefault(m.key, []).append(m.payload)
+            for key, payloads in by_key.items():
+                await app.bench.configure(lock=key).batch_defer_async(*payloads)
+        else:
+            await app.bench.batch_defer_async(*(m.payload for m in batch))
+
+    return send
+
+
+async def work(c, ledger, ready):
+    best = c.setting == "best"
+    # https://procrastinate.readthedocs.io/en/stable/howto/production/connections.html
+    app = _app(c, max(5, c.clients + 2) if best else None)
+    app.ledger = ledger
+    options = {"concurrency": c.clients, "install_signal_handlers": False, "queues": ["bench"]}
+    if best:
+        # https://procrastinate.readthedocs.io/en/stable/howto/production/delete_finished_jobs.html
+        options |= {"delete_jobs": "successful", "fetch_job_polling_interval": 0.05}
+    if c.lease_s:
+        options |= {"stalled_worker_timeout": float(c.lease_s), "update_heartbeat_interval": c.lease_s / 3}
+    async with app.open_async():
+        await ready()
+        worker = asyncio.create_task(app.run_worker_async(**options))
+        stop = asyncio.create_task(c.stop.wait())
+        await asyncio.wait({worker, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if worker.done():
+            worker.result()
+        worker.cancel()  # finishes what runs
+        await asyncio.wait({worker})
+
+
+run(sys.modules[__name__])

@@ -1,0 +1,186 @@
+package shootout
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Sizes of charts, in the units of their viewBox.
+const (
+	chartWidth = 520.0
+	labelWidth = 172.0
+	valueWidth = 130.0
+	barHeight  = 21.0
+	plotHeight = 260.0
+	plotLeft   = 64.0
+	plotBottom = 36.0
+)
+
+// bar is one of a bar chart.
+type bar struct {
+	label, value, note string // note: shown when the pointer rests on it
+	size, low, high    float64
+	own                bool
+	series             int // what a page's legend calls it by
+}
+
+// barChart draws horizontal bars from 0, with a whisker from the smallest to the largest run.
+func barChart(bars []bar) string {
+	most := 0.0
+	for _, b := range bars {
+		most = max(most, b.size, b.high)
+	}
+	scale := (chartWidth - labelWidth - valueWidth) / max(most, 1e-9)
+	var out strings.Builder
+	height := float64(len(bars)) * barHeight
+	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %g %g" role="img" xmlns="http://www.w3.org/2000/svg">`, chartWidth, height)
+	for i, b := range bars {
+		y := float64(i) * barHeight
+		class := "bar"
+		if b.own {
+			class += " own"
+		}
+		fmt.Fprintf(&out, `<g class="item" data-series="%d"><title>%s</title>`, b.series, html.EscapeString(b.note))
+		fmt.Fprintf(&out, `<text class="label" x="%g" y="%g">%s</text>`, labelWidth-8, y+15, html.EscapeString(b.label))
+		fmt.Fprintf(&out, `<rect class="%s" x="%g" y="%g" width="%.1f" height="%g" rx="2"/>`, class, labelWidth, y+4,
+			max(1, b.size*scale), barHeight-8)
+		if b.high > b.low {
+			fmt.Fprintf(&out, `<path class="whisker" d="M%.1f %g H%.1f"/>`, labelWidth+b.low*scale, y+barHeight/2,
+				labelWidth+b.high*scale)
+		}
+		fmt.Fprintf(&out, `<text class="value" x="%.1f" y="%g">%s</text></g>`, labelWidth+max(b.size, b.high)*scale+6, y+15,
+			html.EscapeString(b.value))
+	}
+	out.WriteString(`</svg>`)
+	return out.String()
+}
+
+// point is one of a line.
+type point struct{ x, y float64 }
+
+// line is one of a line chart.
+type line struct {
+	label  string
+	points []point
+	series int
+	own    bool
+}
+
+// axis is what a line chart shows in one direction.
+type axis struct {
+	label     string
+	low, high float64
+	log       bool
+}
+
+func (a axis) place(v float64) float64 {
+	if a.log {
+		return (math.Log(max(v, a.low)) - math.Log(a.low)) / max(1e-9, math.Log(a.high)-math.Log(a.low))
+	}
+	return (v - a.low) / max(1e-9, a.high-a.low)
+}
+
+// ticks are the values with a line of their own.
+func (a axis) ticks() []float64 {
+	var all []float64
+	if a.log {
+		for v := math.Pow(10, math.Floor(math.Log10(a.low))); v <= a.high*1.001; v *= 10 {
+			if v >= a.low*0.999 {
+				all = append(all, v)
+			}
+		}
+		return all
+	}
+	step := math.Pow(10, math.Floor(math.Log10(max(a.high-a.low, 1e-9))))
+	for (a.high-a.low)/step < 4 {
+		step /= 2
+	}
+	for v := math.Ceil(a.low/step) * step; v <= a.high*1.001; v += step {
+		all = append(all, v)
+	}
+	return all
+}
+
+func bounds(label string, log bool, values []float64) axis {
+	a := axis{label: label, log: log}
+	if len(values) > 0 {
+		a.low, a.high = slices.Min(values), slices.Max(values)
+	}
+	if log {
+		a.low = math.Pow(10, math.Floor(math.Log10(max(a.low, 1e-3))))
+		a.high = math.Pow(10, math.Ceil(math.Log10(max(a.high, a.low*10))))
+		return a
+	}
+	a.low = 0
+	return a
+}
+
+// lineChart draws lines over a common horizontal axis.
+func lineChart(lines []line, xLabel, yLabel string, xLog, yLog bool) string {
+	var xs, ys []float64
+	for _, l := range lines {
+		for _, p := range l.points {
+			xs, ys = append(xs, p.x), append(ys, p.y)
+		}
+	}
+	x, y := bounds(xLabel, xLog, xs), bounds(yLabel, yLog, ys)
+	if xLog {
+		x.low, x.high = max(slices.Min(xs), 1e-3), slices.Max(xs)
+	}
+	at := func(p point) (float64, float64) {
+		return plotLeft + x.place(p.x)*(chartWidth-plotLeft-16), 16 + (1-y.place(p.y))*(plotHeight-16-plotBottom)
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %g %g" role="img" xmlns="http://www.w3.org/2000/svg">`, chartWidth, plotHeight)
+	for _, v := range y.ticks() {
+		_, py := at(point{x.low, v})
+		fmt.Fprintf(&out, `<path class="grid" d="M%g %.1f H%g"/><text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`,
+			plotLeft, py, chartWidth-16, plotLeft-6, py+4, short(v))
+	}
+	for _, v := range x.ticks() {
+		px, _ := at(point{v, y.low})
+		fmt.Fprintf(&out, `<text class="tick" x="%.1f" y="%g" text-anchor="middle">%s</text>`, px, plotHeight-plotBottom+16, short(v))
+	}
+	fmt.Fprintf(&out, `<text class="tick" x="%g" y="%g" text-anchor="end">%s</text>`, chartWidth-16, plotHeight-4,
+		html.EscapeString(xLabel))
+	fmt.Fprintf(&out, `<text class="tick" x="4" y="11">%s</text>`, html.EscapeString(yLabel))
+	for _, l := range lines {
+		class := "line"
+		if l.own {
+			class += " own"
+		}
+		fmt.Fprintf(&out, `<g class="item s%d" data-series="%d"><polyline class="%s" points="`, l.series%palette, l.series, class)
+		for _, p := range l.points {
+			px, py := at(p)
+			fmt.Fprintf(&out, "%.1f,%.1f ", px, py)
+		}
+		out.WriteString(`"/>`)
+		for _, p := range l.points {
+			px, py := at(p)
+			fmt.Fprintf(&out, `<circle class="dot" cx="%.1f" cy="%.1f" r="3"><title>%s: %s at %s</title></circle>`, px, py,
+				html.EscapeString(l.label), short(p.y), short(p.x))
+		}
+		out.WriteString(`</g>`)
+	}
+	out.WriteString(`</svg>`)
+	return out.String()
+}
+
+// palette is how many colours of lines there are.
+const palette = 10
+
+// short writes a number in few characters.
+func short(v float64) string {
+	switch {
+	case v >= 1e6:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", v/1e6), ".0") + "M"
+	case v >= 1e4:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", v/1e3), ".0") + "k"
+	case v >= 100 || v == math.Trunc(v):
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}

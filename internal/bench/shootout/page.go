@@ -1,0 +1,173 @@
+package shootout
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+)
+
+//go:embed report.html
+var pageText string
+
+// card is a workload on the page.
+type card struct {
+	Name, About    string
+	Charts         []template.HTML
+	Cannot, Failed string
+	Heads          []string
+	Rows           []cells
+}
+
+type cells struct {
+	Own   bool
+	Cells []string
+}
+
+type section struct {
+	Name  string
+	Cards []card
+}
+
+// page is what the template shows.
+type page struct {
+	When     string
+	Machine  Machine
+	Entrants []Entrant
+	Sections []section
+	Settings []string
+}
+
+// Colour is the class of an entrant's lines.
+func (page) Colour(i int) int { return i % palette }
+
+// WriteHTML writes the report as a page that needs nothing else.
+func (s *Shootout) WriteHTML(w io.Writer) error {
+	p := page{When: s.when(), Machine: s.Machine, Entrants: s.entrants()}
+	for _, one := range s.Machine.settings() {
+		p.Settings = append(p.Settings, strings.Trim(one, "`"))
+	}
+	for _, t := range s.Tables() {
+		at := slices.IndexFunc(p.Sections, func(one section) bool { return one.Name == t.Section })
+		if at < 0 {
+			p.Sections = append(p.Sections, section{Name: t.Section})
+			at = len(p.Sections) - 1
+		}
+		p.Sections[at].Cards = append(p.Sections[at].Cards, t.card(p.Entrants))
+	}
+	page, err := template.New("report").Parse(pageText)
+	if err != nil {
+		return fmt.Errorf("read template: %w", err)
+	}
+	if err := page.Execute(w, p); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+func (t *Table) card(entrants []Entrant) card {
+	c := card{Name: t.Name, About: t.About + "."}
+	columns := t.columns()
+	c.Heads = append(c.Heads, "version")
+	for _, col := range columns {
+		c.Heads = append(c.Heads, col.head)
+	}
+	var cannot, failed []string
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		switch r.Outcome() {
+		case "no":
+			cannot = append(cannot, r.Label())
+			continue
+		case "failed":
+			failed = append(failed, r.Label()+": "+tail(r.Failed, 160))
+			continue
+		}
+		row := cells{Own: r.isWeir(), Cells: []string{r.Label(), r.Version}}
+		for _, col := range columns {
+			row.Cells = append(row.Cells, col.text(r))
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	c.Cannot, c.Failed = strings.Join(cannot, ", "), strings.Join(failed, "; ")
+	for _, chart := range t.charts(entrants) {
+		c.Charts = append(c.Charts, template.HTML(chart)) //nolint:gosec // chart.go escapes what comes from elsewhere
+	}
+	return c
+}
+
+// charts draws what is of interest in the workload.
+func (t *Table) charts(entrants []Entrant) []string {
+	var bars []bar
+	var ramps, stores []line
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if len(r.best) == 0 {
+			continue
+		}
+		series := slices.Index(entrants, r.Entrant)
+		bars = append(bars, t.bar(r, series))
+		if t.Ramp != nil {
+			ramps = append(ramps, line{label: r.Label(), points: r.steps(), series: series, own: r.isWeir()})
+		}
+		if t.Hold != "" || t.Late || t.Long > 5 {
+			stores = append(stores, line{label: r.Label(), points: r.storage(), series: series, own: r.isWeir()})
+		}
+	}
+	if len(bars) == 0 {
+		return nil
+	}
+	charts := []string{barChart(bars)}
+	if len(ramps) > 0 {
+		charts = append(charts, lineChart(ramps, "workers", "jobs a second", true, false))
+	}
+	if len(stores) > 0 {
+		charts = append(charts, lineChart(stores, "seconds", "MB of tables and indexes", false, false))
+	}
+	return charts
+}
+
+// bar shows the rate or, where that is given, the latency.
+func (t *Table) bar(r *Row, series int) bar {
+	b := bar{label: r.Label(), own: r.isWeir(), series: series}
+	if t.Rate > 0 && r.P50.N > 0 {
+		b.size, b.low, b.high = r.P50.Median, r.P50.Median, r.P99.Median
+		b.value = fmt.Sprintf("p50 %s, p99 %s ms", short(r.P50.Median), short(r.P99.Median))
+		b.high = 0 // one far tail would hide the rest
+		b.note = fmt.Sprintf("%s: p50 %.2f, p95 %.2f, p99 %.2f, p99.9 %.2f, max %.2f ms", r.Label(), r.P50.Median,
+			r.P95.Median, r.P99.Median, r.P999.Median, r.Max.Median)
+		return b
+	}
+	b.size, b.low, b.high, b.value = r.Rate.Median, r.Rate.Min, r.Rate.Max, thousands(r.Rate.Median)
+	b.note = fmt.Sprintf("%s: %s messages/s (%s - %s, %d runs), WAL %.1f B, server CPU %.1f s/M", r.Label(),
+		thousands(r.Rate.Median), thousands(r.Rate.Min), thousands(r.Rate.Max), r.Rate.N, r.WAL.Median, r.ServerCPU.Median)
+	return b
+}
+
+// steps are the medians of the rates of a ramp.
+func (row *Row) steps() []point {
+	by := map[int][]float64{}
+	for _, one := range row.all {
+		if one.Error == "" && one.Cannot == "" {
+			by[one.Workers] = append(by[one.Workers], one.Rate)
+		}
+	}
+	var points []point
+	for _, n := range workers() {
+		if rates := by[n]; len(rates) > 0 {
+			points = append(points, point{float64(n), spread(rates).Median})
+		}
+	}
+	return points
+}
+
+// storage is how the first repetition's storage went.
+func (row *Row) storage() []point {
+	var points []point
+	for _, s := range row.best[0].Samples {
+		points = append(points, point{s.At, float64(s.TableBytes+s.IndexBytes) / 1e6})
+	}
+	return points
+}

@@ -1,0 +1,160 @@
+package shootout
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// Target is what a server is wanted for.
+type Target struct {
+	Rate    float64 `json:"rate"`    // messages sent a second
+	FanOut  int     `json:"fanout"`  // groups that receive each
+	Payload int     `json:"payload"` // bytes of a payload's JSON text
+	Batch   int     `json:"batch"`   // messages a send and a receive
+	Keep    float64 `json:"keep_s"`  // seconds that messages stay: the backlog and the retention
+}
+
+// Size is what the target takes, by the model.
+type Size struct {
+	Target Target `json:"target"`
+
+	CPU       float64 `json:"cpu"`       // cores of PostgreSQL at work
+	VCPUs     int     `json:"vcpus"`     // to have, so that they are busy for at most busyMost of the time
+	WALMB     float64 `json:"wal_mb_s"`  // a second
+	DiskMB    float64 `json:"disk_mb"`   // of the queue
+	MemoryMB  float64 `json:"memory_mb"` // shared_buffers that hold what is at work, and the backends
+	CPUError  Spread  `json:"cpu_error"` // of the model against each measurement, relative, either way
+	WALError  Spread  `json:"wal_error"` // likewise
+	Workloads int     `json:"workloads"` // that it was fitted to
+}
+
+const (
+	busyMost   = 0.6  // of a core's time: above, queues of processes grow
+	ringSpare  = 3.0  // segments are given back whole, the oldest after the next is full
+	backendMB  = 12.0 // of one connection at work
+	connection = 20.0 // connections that the memory is for
+	baseMB     = 128.0
+)
+
+// terms are those of the model of a figure a message: each call's share, the message itself, each KB of it; for sends
+// and for each group's receives and acks.
+const terms = 6
+
+// sample6 is a measurement: what a message took and how much of each term is in it.
+type sample6 struct {
+	x [terms]float64
+	y float64
+}
+
+// exercise says how much of each term a workload has, a message; ok is false when it is none that is modelled.
+func exercise(w Workload) (x [terms]float64, ok bool) {
+	if w.Hold != "" || w.Kill != "" || w.Keys > 0 || w.Rate > 0 || w.Perpetual || w.CommitOff || w.Late || w.Producers > 10 ||
+		w.Consumers > 10 {
+		return x, false
+	}
+	batch, kb := float64(w.Batch), float64(w.Bytes)/1024
+	if w.Producers > 0 {
+		x[0], x[1], x[2] = 1/batch, 1, kb
+	}
+	if w.Consumers > 0 {
+		x[3], x[4], x[5] = 1/batch, 1, kb
+	}
+	return x, true
+}
+
+// fit finds the terms, none below 0, that make the relative errors smallest, by going down one term after the other.
+func fit(samples []sample6) (c [terms]float64) {
+	for range 20_000 {
+		for k := range terms {
+			num, den := 0.0, 0.0
+			for _, s := range samples {
+				rest := s.y
+				for i := range terms {
+					if i != k {
+						rest -= c[i] * s.x[i]
+					}
+				}
+				num += rest * s.x[k] / (s.y * s.y)
+				den += s.x[k] * s.x[k] / (s.y * s.y)
+			}
+			if den > 0 {
+				c[k] = max(0, num/den)
+			}
+		}
+	}
+	return c
+}
+
+func dot(c, x [terms]float64) float64 {
+	sum := 0.0
+	for i := range terms {
+		sum += c[i] * x[i]
+	}
+	return sum
+}
+
+func fitErrors(c [terms]float64, samples []sample6) Spread {
+	var all []float64
+	for _, s := range samples {
+		all = append(all, math.Abs(dot(c, s.x)/s.y-1))
+	}
+	return spread(all)
+}
+
+// Estimate returns what a target takes, by a model fitted to Weir's own measurements over SQL in a shootout.
+func (s *Shootout) Estimate(t Target) (*Size, error) {
+	if t.Rate <= 0 || t.FanOut < 1 || t.Payload < 1 || t.Batch < 1 || t.Keep < 0 {
+		return nil, optionf("a rate of %g, a fan-out of %d, payloads of %d bytes, batches of %d, kept for %g s; all must be "+
+			"positive", t.Rate, t.FanOut, t.Payload, t.Batch, t.Keep)
+	}
+	var cpu, wal []sample6
+	for _, table := range s.Tables() {
+		x, ok := exercise(table.Workload)
+		at := slices.IndexFunc(table.Rows, func(r Row) bool { return r.System == "weir" && r.Setting == "best" })
+		if !ok || at < 0 {
+			continue
+		}
+		r := table.Rows[at]
+		if r.ServerCPU.Median > 0 {
+			cpu = append(cpu, sample6{x, r.ServerCPU.Median})
+		}
+		if r.WAL.Median > 0 {
+			wal = append(wal, sample6{x, r.WAL.Median})
+		}
+	}
+	if len(cpu) < terms || len(wal) < terms {
+		return nil, optionf("%d measurements of Weir over SQL to fit %d terms to; run weir bench shootout --systems weir, with "+
+			"send, consume and cycle of several batches and payloads", len(cpu), terms)
+	}
+	kb, batch := float64(t.Payload)/1024, float64(t.Batch)
+	groups := float64(t.FanOut)
+	x := [terms]float64{1 / batch, 1, kb, groups / batch, groups, groups * kb}
+	cpuTerms, walTerms := fit(cpu), fit(wal)
+	size := &Size{
+		Target: t, CPU: t.Rate * dot(cpuTerms, x) / 1e6, WALMB: t.Rate * dot(walTerms, x) / 1e6,
+		CPUError: fitErrors(cpuTerms, cpu), WALError: fitErrors(walTerms, wal), Workloads: len(cpu),
+	}
+	size.VCPUs = max(1, int(math.Ceil(size.CPU/busyMost)))
+	// What a send writes to the WAL it writes to the table, too.
+	stored := dot(walTerms, [terms]float64{1 / batch, 1, kb})
+	size.DiskMB = ringSpare * t.Rate * t.Keep * stored / 1e6
+	size.MemoryMB = baseMB + min(size.DiskMB, 10*size.WALMB*ringSpare) + backendMB*connection
+	return size, nil
+}
+
+// WriteTable writes the size with a tab between columns.
+func (z *Size) WriteTable(w io.Writer) {
+	t := z.Target
+	fmt.Fprintf(w, "%.0f messages/s of %d bytes in batches of %d to %d groups, kept for %.0f s\n\n", t.Rate, t.Payload, t.Batch,
+		t.FanOut, t.Keep)
+	fmt.Fprintf(w, "PostgreSQL at work\t%.2f cores\n", z.CPU)
+	fmt.Fprintf(w, "vCPUs to have\t%d\tbusy for at most %.0f %% of the time\n", z.VCPUs, 100*busyMost)
+	fmt.Fprintf(w, "WAL\t%.2f MB/s\n", z.WALMB)
+	fmt.Fprintf(w, "disk of the queue\t%.0f MB\twith room for %.0f times what is kept, because segments are given back whole\n",
+		z.DiskMB, ringSpare)
+	fmt.Fprintf(w, "memory\t%.0f MB\tshared_buffers for 10 s of traffic, %.0f connections\n", z.MemoryMB, connection)
+	fmt.Fprintf(w, "\nmodel against %d measured workloads: CPU off by %.0f %% (at most %.0f %%), WAL by %.0f %% (at most %.0f %%)\n",
+		z.Workloads, 100*z.CPUError.Median, 100*z.CPUError.Max, 100*z.WALError.Median, 100*z.WALError.Max)
+}
