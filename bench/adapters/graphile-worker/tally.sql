@@ -1,4 +1,5 @@
--- What the database says: messages sent, and messages finished, which are deleted. An insert that meets a key that is
--- there takes a number, too, but no message here has a job key.
+-- What the database says: messages sent, and messages finished, which are deleted.
 select s.sent, s.sent - (select count(*) from graphile_worker._private_jobs) as done
-from (select coalesce(pg_sequence_last_value(pg_get_serial_sequence('graphile_worker._private_jobs', 'id')), 0) as sent) s
+from (
+    select coalesce(pg_sequence_last_value(pg_get_serial_sequence('graphile_worker._private_jobs', 'id')), 0) as sent
+) s

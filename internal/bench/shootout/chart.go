@@ -19,6 +19,9 @@ const (
 	plotBottom = 36.0
 )
 
+// chartTag begins a drawing.
+const chartTag = `<svg class="chart" viewBox="0 0 %g %g" role="img" xmlns="http://www.w3.org/2000/svg">`
+
 // bar is one of a bar chart.
 type bar struct {
 	label, value, note string // note: shown when the pointer rests on it
@@ -36,7 +39,7 @@ func barChart(bars []bar) string {
 	scale := (chartWidth - labelWidth - valueWidth) / max(most, 1e-9)
 	var out strings.Builder
 	height := float64(len(bars)) * barHeight
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %g %g" role="img" xmlns="http://www.w3.org/2000/svg">`, chartWidth, height)
+	fmt.Fprintf(&out, chartTag, chartWidth, height)
 	for i, b := range bars {
 		y := float64(i) * barHeight
 		class := "bar"
@@ -134,15 +137,16 @@ func lineChart(lines []line, xLabel, yLabel string, xLog, yLog bool) string {
 		return plotLeft + x.place(p.x)*(chartWidth-plotLeft-16), 16 + (1-y.place(p.y))*(plotHeight-16-plotBottom)
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %g %g" role="img" xmlns="http://www.w3.org/2000/svg">`, chartWidth, plotHeight)
+	fmt.Fprintf(&out, chartTag, chartWidth, plotHeight)
 	for _, v := range y.ticks() {
 		_, py := at(point{x.low, v})
-		fmt.Fprintf(&out, `<path class="grid" d="M%g %.1f H%g"/><text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`,
-			plotLeft, py, chartWidth-16, plotLeft-6, py+4, short(v))
+		fmt.Fprintf(&out, `<path class="grid" d="M%g %.1f H%g"/>`, plotLeft, py, chartWidth-16)
+		fmt.Fprintf(&out, `<text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`, plotLeft-6, py+4, short(v))
 	}
 	for _, v := range x.ticks() {
 		px, _ := at(point{v, y.low})
-		fmt.Fprintf(&out, `<text class="tick" x="%.1f" y="%g" text-anchor="middle">%s</text>`, px, plotHeight-plotBottom+16, short(v))
+		fmt.Fprintf(&out, `<text class="tick" x="%.1f" y="%g" text-anchor="middle">%s</text>`, px,
+			plotHeight-plotBottom+16, short(v))
 	}
 	fmt.Fprintf(&out, `<text class="tick" x="%g" y="%g" text-anchor="end">%s</text>`, chartWidth-16, plotHeight-4,
 		html.EscapeString(xLabel))
@@ -152,7 +156,8 @@ func lineChart(lines []line, xLabel, yLabel string, xLog, yLog bool) string {
 		if l.own {
 			class += " own"
 		}
-		fmt.Fprintf(&out, `<g class="item s%d" data-series="%d"><polyline class="%s" points="`, l.series%palette, l.series, class)
+		fmt.Fprintf(&out, `<g class="item s%d" data-series="%d"><polyline class="%s" points="`, l.series%palette,
+			l.series, class)
 		for _, p := range l.points {
 			px, py := at(p)
 			fmt.Fprintf(&out, "%.1f,%.1f ", px, py)

@@ -92,7 +92,8 @@ func compareOne(c Comparison, before, after []float64) Comparison {
 	}
 	thresholds := benchmath.DefaultThresholds
 	thresholds.CompareAlpha = alpha
-	test := benchmath.AssumeNothing.Compare(benchmath.NewSample(before, &thresholds), benchmath.NewSample(after, &thresholds))
+	a, b := benchmath.NewSample(before, &thresholds), benchmath.NewSample(after, &thresholds)
+	test := benchmath.AssumeNothing.Compare(a, b)
 	c.P = test.P
 	if math.IsNaN(c.P) {
 		c.P = 1

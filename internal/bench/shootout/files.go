@@ -55,8 +55,8 @@ func (s *Shootout) overview() string {
 			float64(len(charts))*barHeight, barChart(charts))
 		y += head + float64(len(charts))*barHeight + gap
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g">%s%s</svg>`+"\n", chartWidth, y,
-		chartWidth, overviewStyle, body.String())
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g">%s%s</svg>`+"\n",
+		chartWidth, y, chartWidth, overviewStyle, body.String())
 }
 
 // bars are those of the workload's chart.

@@ -11,13 +11,15 @@ import (
 // WriteMarkdown writes the report as a page.
 func (s *Shootout) WriteMarkdown(w io.Writer) {
 	m := s.Machine
-	fmt.Fprintf(w, "# Shootout\n\nWritten by `weir bench shootout`; [METHODOLOGY.md](../METHODOLOGY.md) says how it measures.\n\n")
-	fmt.Fprintf(w, "%s.\n%d CPUs (%s), %d MB of memory, %s. Server: %s.\n\n", s.when(), m.CPUs, m.CPU, m.MemoryMB, m.OS, m.Build)
+	fmt.Fprintf(w, "# Shootout\n\nWritten by `weir bench shootout`; "+
+		"[METHODOLOGY.md](../METHODOLOGY.md) says how it measures.\n\n")
+	fmt.Fprintf(w, "%s.\n%d CPUs (%s), %d MB of memory, %s. Server: %s.\n\n", s.when(), m.CPUs, m.CPU,
+		m.MemoryMB, m.OS, m.Build)
 	fmt.Fprintf(w, "%s\n\n", strings.Join(m.settings(), ", "))
 	fmt.Fprintf(w, "![Messages a second](shootout.svg)\n\n")
-	fmt.Fprintf(w, "Medians of the repetitions (smallest - largest). *of best other*: Weir's rate over that of the fastest "+
-		"other\nsystem. CPU: seconds a million messages, of PostgreSQL and of the clients. \"no\": the system has no such "+
-		"thing.\n")
+	fmt.Fprintf(w, "Medians of the repetitions (smallest - largest). *of best other*: Weir's rate over that of the "+
+		"fastest\nother system. CPU: seconds a million messages, of PostgreSQL "+
+		"and of the clients. \"no\": the system has no such thing.\n")
 	section := ""
 	for _, t := range s.Tables() {
 		if t.Section != section {

@@ -50,8 +50,8 @@ type sample6 struct {
 
 // exercise says how much of each term a workload has, a message; ok is false when it is none that is modelled.
 func exercise(w Workload) (x [terms]float64, ok bool) {
-	if w.Hold != "" || w.Kill != "" || w.Keys > 0 || w.Rate > 0 || w.Perpetual || w.CommitOff || w.Late || w.Producers > 10 ||
-		w.Consumers > 10 {
+	if w.Hold != "" || w.Kill != "" || w.Keys > 0 || w.Rate > 0 || w.Perpetual || w.CommitOff || w.Late ||
+		w.Producers > 10 || w.Consumers > 10 {
 		return x, false
 	}
 	batch, kb := float64(w.Batch), float64(w.Bytes)/1024
@@ -125,8 +125,8 @@ func (s *Shootout) Estimate(t Target) (*Size, error) {
 		}
 	}
 	if len(cpu) < terms || len(wal) < terms {
-		return nil, optionf("%d measurements of Weir over SQL to fit %d terms to; run weir bench shootout --systems weir, with "+
-			"send, consume and cycle of several batches and payloads", len(cpu), terms)
+		return nil, optionf("%d measurements of Weir over SQL to fit %d terms to; run weir bench shootout --systems weir, "+
+			"with send, consume and cycle of several batches and payloads", len(cpu), terms)
 	}
 	kb, batch := float64(t.Payload)/1024, float64(t.Batch)
 	groups := float64(t.FanOut)
@@ -147,14 +147,15 @@ func (s *Shootout) Estimate(t Target) (*Size, error) {
 // WriteTable writes the size with a tab between columns.
 func (z *Size) WriteTable(w io.Writer) {
 	t := z.Target
-	fmt.Fprintf(w, "%.0f messages/s of %d bytes in batches of %d to %d groups, kept for %.0f s\n\n", t.Rate, t.Payload, t.Batch,
-		t.FanOut, t.Keep)
+	fmt.Fprintf(w, "%.0f messages/s of %d bytes in batches of %d to %d groups, kept for %.0f s\n\n", t.Rate,
+		t.Payload, t.Batch, t.FanOut, t.Keep)
 	fmt.Fprintf(w, "PostgreSQL at work\t%.2f cores\n", z.CPU)
 	fmt.Fprintf(w, "vCPUs to have\t%d\tbusy for at most %.0f %% of the time\n", z.VCPUs, 100*busyMost)
 	fmt.Fprintf(w, "WAL\t%.2f MB/s\n", z.WALMB)
-	fmt.Fprintf(w, "disk of the queue\t%.0f MB\twith room for %.0f times what is kept, because segments are given back whole\n",
+	fmt.Fprintf(w, "disk of the queue\t%.0f MB\t%.0f times what is kept, because segments are given back whole\n",
 		z.DiskMB, ringSpare)
 	fmt.Fprintf(w, "memory\t%.0f MB\tshared_buffers for 10 s of traffic, %.0f connections\n", z.MemoryMB, connection)
-	fmt.Fprintf(w, "\nmodel against %d measured workloads: CPU off by %.0f %% (at most %.0f %%), WAL by %.0f %% (at most %.0f %%)\n",
-		z.Workloads, 100*z.CPUError.Median, 100*z.CPUError.Max, 100*z.WALError.Median, 100*z.WALError.Max)
+	fmt.Fprintf(w, "\nmodel against %d measured workloads: CPU off by %.0f %% (at most %.0f %%), "+
+		"WAL by %.0f %% (at most %.0f %%)\n", z.Workloads,
+		100*z.CPUError.Median, 100*z.CPUError.Max, 100*z.WALError.Median, 100*z.WALError.Max)
 }

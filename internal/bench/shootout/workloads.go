@@ -26,7 +26,7 @@ type Workload struct {
 	Hold      string  `json:"hold,omitempty"` // "reader" or "writer": a transaction is open all the time
 	Kill      string  `json:"kill,omitempty"` // "worker" or "postgres": by SIGKILL in the middle
 	Perpetual bool    `json:"perpetual,omitempty"`
-	Ramp      []int   `json:"ramp,omitempty"`       // so many workers, one after the other, until the rate has passed its peak
+	Ramp      []int   `json:"ramp,omitempty"`       // so many workers, until the rate has passed its peak
 	CommitOff bool    `json:"commit_off,omitempty"` // synchronous_commit = off
 	LeaseS    int     `json:"lease_s,omitempty"`
 	Long      int     `json:"long,omitempty"` // times as long as others
