@@ -2,13 +2,17 @@ package test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/goleak"
 
 	"github.com/weirmq/weir/internal/pgtest"
 	weir "github.com/weirmq/weir/sdk/go"
@@ -16,6 +20,9 @@ import (
 
 // childDSN tells a process of this test binary to be a worker of the database it names.
 const childDSN = "WEIR_TEST_CHILD"
+
+// childLeaks tells a process of this test binary to end its worker and to look what it has left.
+const childLeaks = "WEIR_TEST_LEAKS"
 
 // childLease is short, so that the messages of a killed process are free soon.
 const childLease = 1500 * time.Millisecond
@@ -27,7 +34,11 @@ func runChild() {
 	if dsn == "" {
 		return
 	}
-	if err := childWork(context.Background(), dsn); err != nil {
+	work := childWork
+	if os.Getenv(childLeaks) != "" {
+		work = childLeak
+	}
+	if err := work(context.Background(), dsn); err != nil {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)
 	}
@@ -51,6 +62,54 @@ func childWork(ctx context.Context, dsn string) error {
 		return err
 	}
 	return weir.NewWorker(weir.New(pool), "q", handle, weir.WorkerOptions{Lease: childLease}).Run(ctx)
+}
+
+// childLeak runs 3,000 messages through a worker, stops it, closes its client and returns what goroutines are left, and
+// whether memory has grown over the last 2,000.
+func childLeak(ctx context.Context, dsn string) error {
+	client, err := weir.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	var count atomic.Int64
+	all := make(chan struct{})
+	worker := weir.NewWorker(client, "q", func(context.Context, *weir.RawMessage) error {
+		if count.Add(1)%1000 == 0 {
+			all <- struct{}{}
+		}
+		return nil
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	var heap [3]uint64
+	for i := range heap {
+		if _, err := client.SendBatch(ctx, "q", make([]weir.Outgoing, 1000)); err != nil {
+			return err
+		}
+		<-all
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		heap[i] = stats.HeapAlloc
+	}
+	if err := errors.Join(worker.Stop(ctx), <-ended); err != nil {
+		return err
+	}
+	client.Close()
+	if heap[2] > heap[0]+heap[0]/2 {
+		return fmt.Errorf("the heap grew: %v", heap)
+	}
+	return goleak.Find()
+}
+
+func TestAStoppedWorkerLeavesNoGoroutineAndItsMemoryIsFlat(t *testing.T) {
+	t.Parallel()
+	db, _ := newClient(t)
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), childDSN+"="+db.DSN, childLeaks+"=1")
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // startChild starts a process with a worker, killed at the end of the test.

@@ -1,0 +1,81 @@
+package test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	weir "github.com/weirmq/weir/sdk/go"
+)
+
+// seen notes which jobs ran.
+type seen struct {
+	mu   sync.Mutex
+	jobs map[int]int
+}
+
+func (s *seen) handle(_ context.Context, m *weir.Message[job]) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs[m.Payload.N]++
+	return nil
+}
+
+func (s *seen) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.jobs)
+}
+
+// numbered makes jobs from a number on.
+func numbered(from, n int) []weir.Outgoing {
+	batch := make([]weir.Outgoing, n)
+	for i := range batch {
+		batch[i].Payload = job{from + i}
+	}
+	return batch
+}
+
+func TestAWorkerSeesItsServerKilledAndGoesOnWhenItIsBack(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t, pgtest.ServerOptions{Settings: map[string]string{"fsync": "on"}})
+	db := server.NewDB(t, false)
+	c := connect(t, db.DSN)
+	must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 2}))
+	s := &seen{jobs: map[int]int{}}
+	w := weir.NewWorker(c, "q", s.handle,
+		weir.WorkerOptions{Lease: 2 * time.Second, OnError: func(*weir.RawMessage, error) {}})
+	start(t, w)
+	for round := range 2 {
+		get(c.SendBatch(t.Context(), "q", numbered(200*round, 200)))(t)
+		server.Kill()
+		pgtest.WaitFor(t, "the worker to notice", func() bool { return weir.Retryable(w.Health().Err) })
+		server.Up(t)
+		pgtest.WaitFor(t, "all jobs to run", func() bool { return s.count() == 200*(round+1) })
+		pgtest.WaitFor(t, "the worker to be well", func() bool { return w.Health().Err == nil })
+	}
+}
+
+func TestAWorkerBehindAPoolerRunsEachJobOnce(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t, pgtest.ServerOptions{})
+	db := server.NewDB(t, false)
+	bouncer := pgtest.StartBouncer(t, server, "transaction", 2)
+	c := connect(t, bouncer.DSN(db))
+	must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 2}))
+	s := &seen{jobs: map[int]int{}}
+	start(t, weir.NewWorker(c, "q", s.handle))
+	for i := range 5 {
+		get(c.SendBatch(t.Context(), "q", numbered(100*i, 100)))(t)
+	}
+	idle(t, c, "default")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n := range 500 {
+		if s.jobs[n] != 1 {
+			t.Errorf("job %d ran %d times", n, s.jobs[n])
+		}
+	}
+}
