@@ -129,7 +129,7 @@ func (s *eventStream) fail(ctx context.Context, err error) {
 	}
 	p := problemOf(err)
 	if p.Status == http.StatusInternalServerError {
-		s.api.opt.Log.Error("event stream failed", "queue", s.at.Queue, "group", s.at.Group, "error", err)
+		s.api.opt.Log.ErrorContext(ctx, "event stream failed", "queue", s.at.Queue, "group", s.at.Group, "error", err)
 	}
 	data, err := json.Marshal(p)
 	if err == nil {
