@@ -10,23 +10,23 @@ import (
 )
 
 func TestARateFillsEvenlyUpToOnePeriod(t *testing.T) {
-	each(t, "rate_max => 10, rate_period => '10 seconds'", func(b bench) {
+	each(t, "max_attempts => 1000, rate_max => 10, rate_period => '10 hours'", func(b bench) {
 		b.send(60)
 		b.get(10, 50)
 		b.get(0, 50)
 		if held := heldBy(b); held != "rate" {
 			b.Errorf("held by %q", held)
 		}
-		b.clock.Advance(b, 1500*time.Millisecond)
+		b.clock.Advance(b, 90*time.Minute)
 		b.get(1, 50)
 		b.get(0, 50)
-		b.clock.Advance(b, 500*time.Millisecond)
+		b.clock.Advance(b, 30*time.Minute)
 		b.get(1, 50)
-		b.clock.Advance(b, time.Hour) // no more than one period is saved up
+		b.clock.Advance(b, 1000*time.Hour) // no more than one period is saved up
 		b.get(10, 50)
-		b.clock.Advance(b, -time.Hour) // a clock that goes back locks nobody out for longer than a period
+		b.clock.Advance(b, -1000*time.Hour) // a clock that goes back locks nobody out for longer than a period
 		b.get(0, 50)
-		b.clock.Advance(b, 10*time.Second)
+		b.clock.Advance(b, 10*time.Hour)
 		b.get(10, 50)
 		b.ok("select weir.configure_group('jobs', 'limited', rate_max => 1000, rate_period => '1 second')")
 		b.clock.Advance(b, time.Second)
@@ -37,7 +37,7 @@ func TestARateFillsEvenlyUpToOnePeriod(t *testing.T) {
 }
 
 func TestADeliveryThatRollsBackCountsForTheRate(t *testing.T) {
-	each(t, "rate_max => 4, rate_period => '1 minute'", func(b bench) {
+	each(t, "rate_max => 4, rate_period => '4 hours'", func(b bench) {
 		b.send(20)
 		tx := b.begin()
 		if got := receive(b.T, tx, "limited", 3); len(got) != 3 {
@@ -47,7 +47,7 @@ func TestADeliveryThatRollsBackCountsForTheRate(t *testing.T) {
 			b.Fatal(err)
 		}
 		b.get(1, 10)
-		b.clock.Advance(b, time.Minute)
+		b.clock.Advance(b, 4*time.Hour)
 		b.get(4, 10) // what expired comes again, and counts again
 	})
 }
@@ -55,7 +55,7 @@ func TestADeliveryThatRollsBackCountsForTheRate(t *testing.T) {
 // TestRacingConsumersDoNotExceedARate has many consumers ask at once at one moment after the other.
 func TestRacingConsumersDoNotExceedARate(t *testing.T) {
 	const consumers, moments, rate = 6, 12, 7
-	each(t, "rate_max => 7, rate_period => '1 second'", func(b bench) {
+	each(t, "max_attempts => 1000, rate_max => 7, rate_period => '7 hours'", func(b bench) {
 		b.send(rate * (moments + 2))
 		var total atomic.Int64
 		for moment := range moments {
@@ -76,7 +76,7 @@ func TestRacingConsumersDoNotExceedARate(t *testing.T) {
 			if got := total.Load(); got != int64(rate*(moment+1)) {
 				b.Fatalf("%d delivered after %d periods of %d", got, moment+1, rate)
 			}
-			b.clock.Advance(b, time.Second)
+			b.clock.Advance(b, 7*time.Hour)
 		}
 	})
 }
