@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, timedelta, timezone
 from typing import Any
 
 import psycopg
@@ -218,3 +218,24 @@ def test_functions_that_cannot_be_called_by_names_are_refused(client: weir.Clien
     jobs.job(kind="once")(lambda: None)
     with pytest.raises(ValueError, match="there already"):
         jobs.job(kind="once")(lambda: None)
+
+
+def test_a_scheduled_job_is_enqueued_when_it_is_due(client: weir.Client, queue: str) -> None:
+    jobs = weir.Jobs(client, queue)
+    seen: list[int] = []
+
+    @jobs.job
+    def tick(n: int) -> None:
+        seen.append(n)
+
+    name = f"tick-{queue}"
+    due = tick.schedule(name, "30 4 * * mon", {"n": 1}, time_zone="Europe/Berlin")
+    assert (due.astimezone(timezone.utc).weekday(), due.minute) == (0, 30)
+    with pytest.raises(ValueError, match="delay"):
+        tick.using(delay=1).schedule(name, "@daily", {"n": 1})
+    tick.schedule(name, args={"n": 2}, every=1)
+    with jobs.worker():
+        until(lambda: seen)
+    assert client.unschedule(name)
+    assert not client.unschedule(name)
+    assert set(seen) == {2}

@@ -123,6 +123,32 @@ class AsyncJob(Generic[P, R]):
         """Cancel a job of this queue: see ``AsyncClient.cancel``."""
         return await self.client.cancel(self.queue, id, reason=reason)
 
+    async def schedule(
+        self,
+        name: str,
+        cron: str | None = None,
+        args: Mapping[str, Any] | None = None,
+        *,
+        every: Duration | None = None,
+        time_zone: str | None = None,
+        missed: str | None = None,
+    ) -> datetime:
+        """Enqueue it at the times of ``cron``, or ``every`` so often: see ``AsyncClient.schedule``."""
+        kept = {"key", "headers", "priority", "unique", "tracked"}
+        if odd := sorted(set(self.options) - kept):
+            raise ValueError(f"a schedule has no option {odd[0]}")
+        return await self.client.schedule(
+            name,
+            cron,
+            self.queue,
+            self.kind,
+            self.arguments(**(args or {})),
+            every=every,
+            time_zone=time_zone,
+            missed=missed,
+            **self.options,
+        )
+
     def arguments(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return arguments by name; TypeError when the function does not take them."""
         return inspect.signature(self.function).bind(*args, **kwargs).arguments

@@ -33,7 +33,9 @@ from weir.calls.jobs import (
     finish,
     job,
     progress,
+    schedule,
     snooze,
+    unschedule,
 )
 from weir.calls.messages import get, peek, pop, receive, send, send_batch
 from weir.calls.topics import bind, list_bindings, publish, route, unbind
@@ -82,6 +84,7 @@ __all__ = [
     "rename_queue",
     "resume",
     "route",
+    "schedule",
     "seek",
     "send",
     "send_batch",
@@ -89,5 +92,6 @@ __all__ = [
     "snooze",
     "stats",
     "unbind",
+    "unschedule",
     "version",
 ]

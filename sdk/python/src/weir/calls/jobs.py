@@ -142,3 +142,45 @@ def snooze(queue: str, claim_id: int, ids: Sequence[int] | None, delay: Duration
     ]
     sql, params = write("snooze", args)
     return Call("snooze", sql, params, first, None, no_answer, False)
+
+
+def schedule(
+    name: str,
+    cron: str | None,
+    queue: str,
+    kind: str,
+    args: Json,
+    *,
+    every: Duration | None,
+    time_zone: str | None,
+    missed: str | None,
+    key: str | None,
+    headers: Mapping[str, Json] | None,
+    priority: int | None,
+    unique: bool | None,
+    tracked: bool | None,
+) -> Call[datetime]:
+    sql, params = write(
+        "schedule",
+        [
+            Arg("name", "text", name),
+            Arg("queue_name", "text", queue),
+            Arg("kind", "text", kind),
+            Arg("args", "jsonb", json_text(args)),
+            Arg("time_zone", "text", time_zone),
+            Arg("missed", "text", missed),
+            Arg("every", "interval", interval(every)),
+            Arg("key", "text", key),
+            Arg("headers", "jsonb", None if headers is None else json_text(headers)),
+            Arg("priority", "int", priority),
+            Arg("is_unique", "bool", unique),
+            Arg("tracked", "bool", tracked),
+        ],
+    )
+    sql = sql.replace("(", '("cron" => %s::text, ', 1)  # which has no default, and is null beside `every`
+    return Call("schedule", sql, [cron, *params], first, None, no_answer, True)
+
+
+def unschedule(name: str) -> Call[bool]:
+    sql, params = write("unschedule", [Arg("name", "text", name)])
+    return Call("unschedule", sql, params, first, None, no_answer, False)

@@ -409,6 +409,49 @@ class Client:
         """Give messages back for later; the attempt is not counted."""
         return self.run(calls.snooze(queue, claim_id, ids, delay))
 
+    def schedule(
+        self,
+        name: str,
+        cron: str | None,
+        queue: str,
+        kind: str,
+        args: Any = None,
+        *,
+        every: Duration | None = None,
+        time_zone: str | None = None,
+        missed: str | None = None,
+        key: str | None = None,
+        headers: Mapping[str, Json] | None = None,
+        priority: int | None = None,
+        unique: bool | None = None,
+        tracked: bool | None = None,
+    ) -> datetime:
+        """Enqueue a job at the times of ``cron``, or with None ``every`` so often; return when it is due next.
+
+        A schedule of that name that is there already is changed. ``missed`` runs are skipped unless it is ``once`` or
+        ``all``; ``time_zone`` is UTC unless given.
+        """
+        call = calls.schedule(
+            name,
+            cron,
+            queue,
+            kind,
+            {} if args is None else codec.encode(args),
+            every=every,
+            time_zone=time_zone,
+            missed=missed,
+            key=key,
+            headers=headers,
+            priority=priority,
+            unique=unique,
+            tracked=tracked,
+        )
+        return self.run(call)
+
+    def unschedule(self, name: str) -> bool:
+        """Remove a schedule and return whether it was there."""
+        return self.run(calls.unschedule(name))
+
     # --- dead letters
 
     def dead_letters(
