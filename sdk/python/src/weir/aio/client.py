@@ -15,11 +15,11 @@ import psycopg_pool
 from weir import calls, codec
 from weir.aio.consumer import AsyncConsumer
 from weir.aio.http import AsyncGathered, AsyncHttp
-from weir.aio.postgres import AsyncJoined, AsyncPostgres, AsyncTransport
+from weir.aio.postgres import AsyncJoined, AsyncPostgres, AsyncTransport, committing
 from weir.aio.producer import AsyncProducer
 from weir.aio.wait import AsyncWaiter
 from weir.calls import DEFAULT_GROUP, Call
-from weir.errors import Error, from_driver
+from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND
 from weir.hooks import NO_HOOKS, Hooks
 from weir.runtime import async_sleep, jitter
@@ -137,10 +137,10 @@ class AsyncClient:
             yield AsyncTransaction(gathered, retries=0, hooks=self.hooks)
             await gathered.commit(self.transport)
         elif isinstance(self.transport, AsyncPostgres):
-            async with self.transport.connection() as conn, _committing(conn):
+            async with self.transport.connection() as conn, committing(conn):
                 yield AsyncTransaction(AsyncJoined(conn), retries=0, hooks=self.hooks)
         elif isinstance(self.transport, AsyncJoined) and isinstance(self.transport.tx, psycopg.AsyncConnection):
-            async with _committing(self.transport.tx):
+            async with committing(self.transport.tx):
                 yield AsyncTransaction(self.transport, retries=0, hooks=self.hooks)
         else:
             raise TypeError("this client is part of a transaction; the caller who began it commits it")
@@ -597,17 +597,3 @@ class AsyncTransaction(AsyncClient):
         if isinstance(self.transport, AsyncJoined) and isinstance(self.transport.tx, psycopg.AsyncConnection):
             return self.transport.tx
         raise TypeError("a transaction over HTTP has no connection")
-
-
-@asynccontextmanager
-async def _committing(conn: psycopg.AsyncConnection[Any]) -> AsyncIterator[None]:
-    """Commit or roll back, and report a commit that fails as an Error."""
-    inside = True
-    try:
-        async with conn.transaction():
-            yield
-            inside = False
-    except psycopg.Error as error:
-        if inside:
-            raise  # the caller's own statement; its exception is for the caller
-        raise from_driver(error) from error

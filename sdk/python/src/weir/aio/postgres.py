@@ -130,3 +130,17 @@ async def fetch(conn: Any, sql: str, params: Sequence[Any]) -> list[Row]:
         if isinstance(error, psycopg.Error) or hasattr(error, "pgcode"):
             raise errors.from_driver(error) from error
         raise
+
+
+@asynccontextmanager
+async def committing(conn: psycopg.AsyncConnection[Any]) -> AsyncIterator[None]:
+    """Commit or roll back, and report a commit that fails as an Error."""
+    inside = True
+    try:
+        async with conn.transaction():
+            yield
+            inside = False
+    except psycopg.Error as error:
+        if inside:
+            raise  # the caller's own statement; its exception is for the caller
+        raise errors.from_driver(error) from error

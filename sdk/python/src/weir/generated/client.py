@@ -16,11 +16,11 @@ import psycopg_pool
 from weir import calls, codec
 from weir.generated.consumer import Consumer
 from weir.generated.http import Gathered, Http
-from weir.generated.postgres import Joined, Postgres, Transport
+from weir.generated.postgres import Joined, Postgres, Transport, committing
 from weir.generated.producer import Producer
 from weir.generated.wait import Waiter
 from weir.calls import DEFAULT_GROUP, Call
-from weir.errors import Error, from_driver
+from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND
 from weir.hooks import NO_HOOKS, Hooks
 from weir.runtime import sleep, jitter
@@ -138,10 +138,10 @@ class Client:
             yield Transaction(gathered, retries=0, hooks=self.hooks)
             gathered.commit(self.transport)
         elif isinstance(self.transport, Postgres):
-            with self.transport.connection() as conn, _committing(conn):
+            with self.transport.connection() as conn, committing(conn):
                 yield Transaction(Joined(conn), retries=0, hooks=self.hooks)
         elif isinstance(self.transport, Joined) and isinstance(self.transport.tx, psycopg.Connection):
-            with _committing(self.transport.tx):
+            with committing(self.transport.tx):
                 yield Transaction(self.transport, retries=0, hooks=self.hooks)
         else:
             raise TypeError("this client is part of a transaction; the caller who began it commits it")
@@ -598,17 +598,3 @@ class Transaction(Client):
         if isinstance(self.transport, Joined) and isinstance(self.transport.tx, psycopg.Connection):
             return self.transport.tx
         raise TypeError("a transaction over HTTP has no connection")
-
-
-@contextmanager
-def _committing(conn: psycopg.Connection[Any]) -> Iterator[None]:
-    """Commit or roll back, and report a commit that fails as an Error."""
-    inside = True
-    try:
-        with conn.transaction():
-            yield
-            inside = False
-    except psycopg.Error as error:
-        if inside:
-            raise  # the caller's own statement; its exception is for the caller
-        raise from_driver(error) from error
