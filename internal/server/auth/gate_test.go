@@ -94,6 +94,9 @@ func TestATokenLetsInAndNothingElseDoes(t *testing.T) {
 func TestARevokedTokenLetsInNoLongerThanItIsRemembered(t *testing.T) {
 	t.Parallel()
 	b, now := &book{}, &clock{time.Unix(1_000_000, 0)}
+	if auth.RecheckAfter > 5*time.Second {
+		t.Errorf("docs/security.md promises 5 seconds, it is %s", auth.RecheckAfter)
+	}
 	token := "Bearer " + b.issue("t", "*")
 	g := auth.New(auth.Options{Tokens: b, Now: now.Now})
 	caller, err := enter(t, g, here, token)
