@@ -214,7 +214,8 @@ func TestCertificatesThatCannotBeUsedStopTheServerAtTheStart(t *testing.T) {
 	a.make("two", a)
 	a.write("empty.pem", nil)
 	for _, files := range []server.TLSFiles{
-		{Cert: a.path("missing.pem"), Key: a.path("one.key")}, {Cert: a.path("one.pem"), Key: a.path("two.key")},
+		{Cert: a.path("missing.pem"), Key: a.path("one.key")},
+		{Cert: a.path("one.pem"), Key: a.path("two.key")},
 		{Cert: a.path("one.pem"), Key: a.path("one.key"), ClientCA: a.path("empty.pem")},
 	} {
 		options := server.Options{TLS: &files}
@@ -230,7 +231,7 @@ func TestCertificatesThatCannotBeUsedStopTheServerAtTheStart(t *testing.T) {
 			t.Errorf("%+v: no error", files)
 		}
 		client.Close()
-		listener.Close()
+		_ = listener.Close()
 	}
 }
 
@@ -253,7 +254,7 @@ func TestAnAddressThatOthersReachIsOpenedOnlyWhereCallersAreAskedOrTheOperatorIn
 			t.Errorf("%s: %v", what, err)
 		}
 		if err == nil {
-			listener.Close()
+			_ = listener.Close()
 		}
 	}
 }

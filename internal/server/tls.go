@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,7 +103,7 @@ func (c *certificates) reload() {
 
 // stampNow tells files that were changed from those before, also where a link was turned to other files.
 func (c *certificates) stampNow() (string, error) {
-	stamp := ""
+	var stamp strings.Builder
 	for _, name := range []string{c.files.Cert, c.files.Key, c.files.ClientCA} {
 		if name == "" {
 			continue
@@ -111,9 +112,9 @@ func (c *certificates) stampNow() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%w: %w", ErrTLS, err)
 		}
-		stamp += fmt.Sprintf("%d %d;", info.ModTime().UnixNano(), info.Size())
+		fmt.Fprintf(&stamp, "%d %d;", info.ModTime().UnixNano(), info.Size())
 	}
-	return stamp, nil
+	return stamp.String(), nil
 }
 
 // read makes a configuration of the files.

@@ -74,7 +74,7 @@ func (n need) check(gate *auth.Gate, caller *auth.Caller, queue string) error {
 		return auth.ErrReadOnly
 	}
 	for _, verb := range n.verbs {
-		allowed := false
+		var allowed bool
 		switch n.where {
 		case onPath:
 			allowed = caller.May(verb, queue)

@@ -58,7 +58,7 @@ func TestARequestWithoutATokenIsRefusedBeforeItsBodyIsRead(t *testing.T) {
 	h.holder(t, "reader", "*", "read")
 	for name, want := range map[string]int{"": http.StatusUnauthorized, "reader": http.StatusForbidden} {
 		body, rest := io.Pipe()
-		defer rest.Close()
+		t.Cleanup(func() { _ = rest.Close() })
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/v1/queues/q/messages", body)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -138,12 +139,15 @@ func (g *Gate) remember(digest [sha256.Size]byte, caller *Caller, err error) err
 			until = *e
 		}
 		g.in.Add(digest, seen{caller: caller, until: until})
-	case err == errUnknown || err == errJWT: //nolint:errorlint // what is wrapped is not what was found out
+	case isRefusal(err):
 		g.in.Remove(digest)
 		g.out.Add(digest, seen{err: err, until: until})
 	}
 	return err
 }
+
+// isRefusal reports whether a token was found not to let in, which is not so when it could not be looked at.
+func isRefusal(err error) bool { return errors.Is(err, errUnknown) || errors.Is(err, errJWT) }
 
 // bearer returns the token of a request.
 func bearer(header http.Header) (string, error) {

@@ -79,10 +79,22 @@ func TestATokenLetsInAndNothingElseDoes(t *testing.T) {
 		}
 	}
 	for _, headers := range [][]string{
-		nil, {""}, {"Bearer"}, {"Bearer "}, {"Basic " + token}, {token}, {"Bearer " + other}, {"Bearer " + token + "A"},
-		{"Bearer " + token[:len(token)-1]}, {"Bearer weir_"}, {"Bearer WEIR_" + token[5:]}, {"Bearer a.b.c"},
-		{"Bearer " + token, "Bearer " + token}, {"Bearer " + other, "Bearer " + token},
-		{"Bearer " + token + " " + other}, {"Bearer weir_' or 1=1 --"},
+		nil,
+		{""},
+		{"Bearer"},
+		{"Bearer "},
+		{"Basic " + token},
+		{token},
+		{"Bearer " + other},
+		{"Bearer " + token + "A"},
+		{"Bearer " + token[:len(token)-1]},
+		{"Bearer weir_"},
+		{"Bearer WEIR_" + token[5:]},
+		{"Bearer a.b.c"},
+		{"Bearer " + token, "Bearer " + token},
+		{"Bearer " + other, "Bearer " + token},
+		{"Bearer " + token + " " + other},
+		{"Bearer weir_' or 1=1 --"},
 	} {
 		c, err := enter(t, g, here, headers...)
 		if engine.Code(err) != engine.CodeUnauthenticated {

@@ -154,8 +154,12 @@ func TestScopesThatAreNotWellFormedAllowNothing(t *testing.T) {
 	i.publish("k", key.Public())
 	g := gateOf(t, auth.JWTOptions{Issuer: i.URL, Audience: "weir", ScopeClaim: "roles"}, nil)
 	for _, scope := range []any{
-		nil, "", 7, map[string]any{"weir:admin": true}, "weir", "weir:", "weir:*", "weir:*:*", "weir:write:*", "weir:admin:",
-		"Weir:admin:*", "x-weir:admin:*", "admin:*", []any{"weir:admin", 1}, "weir:adminx",
+		nil, "", 7,
+		map[string]any{"weir:admin": true},
+		"weir", "weir:", "weir:*", "weir:*:*", "weir:write:*", "weir:admin:",
+		"Weir:admin:*", "x-weir:admin:*", "admin:*",
+		[]any{"weir:admin", 1},
+		"weir:adminx",
 	} {
 		c, err := enter(t, g, here, "Bearer "+sign(t, jose.RS256, key, "k", claims(i, map[string]any{"roles": scope})))
 		if err != nil {
