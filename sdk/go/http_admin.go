@@ -123,6 +123,9 @@ func (h *httpBackend) createGroup(ctx context.Context, queue, group string, o Gr
 	given(in, "backoff_min_ms", *millis(&o.BackoffMin))
 	given(in, "backoff_max_ms", *millis(&o.BackoffMax))
 	given(in, "patience_ms", *millis(&o.Patience))
+	given(in, "concurrency_max", o.ConcurrencyMax)
+	given(in, "rate_max", o.RateMax)
+	given(in, "rate_period_ms", *millis(&o.RatePeriod))
 	return h.call(ctx, http.MethodPut, groupPath(queue, group), in, nil)
 }
 
@@ -140,7 +143,14 @@ func (h *httpBackend) configureGroup(ctx context.Context, queue, group string, s
 		BackoffMinMS *int64 `json:"backoff_min_ms,omitempty"`
 		BackoffMaxMS *int64 `json:"backoff_max_ms,omitempty"`
 		PatienceMS   *int64 `json:"patience_ms,omitempty"`
-	}{s.MaxAttempts, millis(s.BackoffMin), millis(s.BackoffMax), millis(s.Patience)}, nil)
+
+		ConcurrencyMax *int   `json:"concurrency_max,omitempty"`
+		RateMax        *int   `json:"rate_max,omitempty"`
+		RatePeriodMS   *int64 `json:"rate_period_ms,omitempty"`
+	}{
+		s.MaxAttempts, millis(s.BackoffMin), millis(s.BackoffMax), millis(s.Patience), s.ConcurrencyMax, s.RateMax,
+		millis(s.RatePeriod),
+	}, nil)
 }
 
 func (h *httpBackend) dropGroup(ctx context.Context, queue, group string) error {

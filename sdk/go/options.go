@@ -146,6 +146,10 @@ type GroupOptions struct {
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
 	Patience    time.Duration // ordered: how long an unfinished claim keeps others out of its lane
+
+	ConcurrencyMax int           // messages claimed and unfinished at once; 0: no limit
+	RateMax        int           // deliveries in RatePeriod; 0: no limit
+	RatePeriod     time.Duration // 1 second unless given
 }
 
 // GroupSettings are changes to a group. Nil leaves a setting as it is.
@@ -154,4 +158,8 @@ type GroupSettings struct {
 	BackoffMin  *time.Duration
 	BackoffMax  *time.Duration
 	Patience    *time.Duration
+
+	ConcurrencyMax *int // 0: no limit
+	RateMax        *int // 0: no limit
+	RatePeriod     *time.Duration
 }

@@ -37,6 +37,14 @@ const (
 		patience => coalesce($8::text::interval, '1 second'))`
 	sqlConfigureGroup = `select from weir.configure_group($1::text, $2::text, max_attempts => $3::int,
 		backoff_min => $4::text::interval, backoff_max => $5::text::interval, patience => $6::text::interval)`
+	sqlCreateGroupWith = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
+		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
+		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
+		patience => coalesce($8::text::interval, '1 second'), concurrency_max => coalesce($9::int, 0),
+		rate_max => coalesce($10::int, 0), rate_period => coalesce($11::text::interval, '1 second'))`
+	sqlConfigureGroupWith = `select from weir.configure_group($1::text, $2::text, max_attempts => $3::int,
+		backoff_min => $4::text::interval, backoff_max => $5::text::interval, patience => $6::text::interval,
+		concurrency_max => $7::int, rate_max => $8::int, rate_period => $9::text::interval)`
 	sqlDropGroup  = `select from weir.drop_group($1::text, $2::text)`
 	sqlListGroups = `select group_name, ordered, max_attempts, (extract(epoch from backoff_min) * 1000)::bigint,
 			(extract(epoch from backoff_max) * 1000)::bigint,
@@ -118,13 +126,26 @@ func (p *postgres) createGroup(ctx context.Context, queue, group string, o Group
 	if o.Ordered {
 		ordered = "true"
 	}
-	return p.do(ctx, "create group", sqlCreateGroup, queue, group, ordered, orNull(o.Start), zeroNull(o.MaxAttempts),
-		interval(zeroNull(o.BackoffMin)), interval(zeroNull(o.BackoffMax)), interval(zeroNull(o.Patience)))
+	args := []any{
+		queue, group, ordered, orNull(o.Start), zeroNull(o.MaxAttempts), interval(zeroNull(o.BackoffMin)),
+		interval(zeroNull(o.BackoffMax)), interval(zeroNull(o.Patience)),
+	}
+	if o.ConcurrencyMax == 0 && o.RateMax == 0 && o.RatePeriod == 0 {
+		return p.do(ctx, "create group", sqlCreateGroup, args...)
+	}
+	return p.do(ctx, "create group", sqlCreateGroupWith, append(args, zeroNull(o.ConcurrencyMax), zeroNull(o.RateMax),
+		interval(zeroNull(o.RatePeriod)))...)
 }
 
 func (p *postgres) configureGroup(ctx context.Context, queue, group string, s GroupSettings) error {
-	return p.do(ctx, "configure group", sqlConfigureGroup, queue, group, s.MaxAttempts, interval(s.BackoffMin),
-		interval(s.BackoffMax), interval(s.Patience))
+	args := []any{
+		queue, group, s.MaxAttempts, interval(s.BackoffMin), interval(s.BackoffMax), interval(s.Patience),
+	}
+	if s.ConcurrencyMax == nil && s.RateMax == nil && s.RatePeriod == nil {
+		return p.do(ctx, "configure group", sqlConfigureGroup, args...)
+	}
+	return p.do(ctx, "configure group", sqlConfigureGroupWith,
+		append(args, s.ConcurrencyMax, s.RateMax, interval(s.RatePeriod))...)
 }
 
 func (p *postgres) dropGroup(ctx context.Context, queue, group string) error {

@@ -303,6 +303,25 @@ func TestAWorkerOfSlowHandlersHoldsNoMoreThanTwiceAsManyMessages(t *testing.T) {
 	})
 }
 
+func TestOfAGroupWithALimitNoMoreIsClaimedThanItAllowsUntilItIsLifted(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
+		must(t, c.CreateGroup(t.Context(), "q", "g", weir.GroupOptions{ConcurrencyMax: 2}))
+		get(c.SendBatch(t.Context(), "q", make([]weir.Outgoing, 20)))(t)
+		in := []weir.ReceiveOption{weir.InGroup("g"), weir.Max(20)}
+		if got := get(c.Receive(t.Context(), "q", in...))(t); len(got) != 2 {
+			t.Errorf("received %d", len(got))
+		}
+		if got := get(c.Receive(t.Context(), "q", in...))(t); len(got) != 0 {
+			t.Errorf("received %d more", len(got))
+		}
+		must(t, c.ConfigureGroup(t.Context(), "q", "g", weir.GroupSettings{ConcurrencyMax: new(0)}))
+		if got := get(c.Receive(t.Context(), "q", append(in, weir.Wait(10*time.Second))...))(t); len(got) != 18 {
+			t.Errorf("received %d once it was lifted", len(got))
+		}
+	})
+}
+
 func TestWhatWaitsForHandlersThatBecameSlowGoesToOthersUncounted(t *testing.T) {
 	t.Parallel()
 	_, c := newClient(t)
