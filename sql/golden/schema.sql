@@ -732,7 +732,7 @@
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_place(q weir_internal.queues, p_position text) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.finish(p_queue integer, p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.finish(p_queue integer, p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.finish:orders(p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fire_schedule(q weir_internal.queues, s weir_internal.schedules) returns integer v {"search_path=pg_catalog, pg_temp",TimeZone=UTC} {owner=X/owner}
 -- function weir_internal.following(s weir_internal.schedules, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

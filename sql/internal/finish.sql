@@ -13,6 +13,10 @@ create or replace function weir_internal.finish(p_queue int, p_claim bigint, p_i
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 as $$
 declare
     q weir_internal.queues;

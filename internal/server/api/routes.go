@@ -34,6 +34,14 @@ func (a *api) routes() {
 	direct(a, toConsume, post, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
 	direct(a, toConsume, post, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
 
+	route(a, toProduce, post, queuePath+"/jobs", "enqueue", "Enqueue jobs, all or none", a.enqueue)
+	route(a, toRead, get, queuePath+"/jobs/{id}", "job", "Show how a tracked job stands", a.job)
+	route(a, toAdmin, post, queuePath+"/jobs/{id}/cancel", "cancel", "Cancel a job", a.cancel)
+	route(a, toConsume, post, groupPath+"/finish", "finish", "Finish claimed jobs with their results", a.finish)
+	route(a, toConsume, post, groupPath+"/progress", "progress", "Tell how far a job is", a.progress)
+	route(a, toConsume, post, groupPath+"/snooze", "snooze", "Give claimed messages back for later", a.snooze)
+	route(a, toConsume, post, groupPath+"/cancelled", "cancelled", "Ask which claimed jobs were cancelled", a.cancelled)
+
 	route(a, toReadSome, get, "/v1/queues", "list_queues", "List the queues", a.listQueues)
 	route(a, toRead, get, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)
 	route(a, toAdmin, put, queuePath, "create_queue", "Create a queue, or configure it", a.createQueue)
@@ -102,7 +110,7 @@ func route[I, O any](
 // statusOf is the status of an operation that was carried out; 0 is for huma to choose.
 func statusOf(operation string) int {
 	switch operation {
-	case "send_batch", "publish":
+	case "send_batch", "publish", "enqueue":
 		return http.StatusCreated
 	case "receive", "ack", "nack", "release", "reject", "extend":
 		return http.StatusOK
