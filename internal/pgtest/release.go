@@ -15,7 +15,7 @@ func RunRelease(ctx context.Context, conn *pgx.Conn, path string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		return err

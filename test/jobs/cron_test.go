@@ -197,7 +197,8 @@ func TestDueTimesWhereClocksChange(t *testing.T) {
 				e := rapid.Custom(func(t *rapid.T) expression {
 					return expression{
 						few.Draw(t, "minute"), fieldOf(0, 23, nil).Draw(t, "hour"), days.Draw(t, "day"),
-						field{text: "*"}, field{text: "*"},
+						field{text: "*"},
+						field{text: "*"},
 					}
 				}).Example(i)
 				want := around(e, zone, at)

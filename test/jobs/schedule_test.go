@@ -25,18 +25,18 @@ func (b bench) due() []string {
 		"select headers #>> '{schedule,due}' from weir.pop('jobs', max => 10000) order by 1")
 }
 
-// toMinute moves the clock to so many seconds past a full minute, which it returns.
-func (b bench) toMinute(seconds int) time.Time {
+// toMinute moves the clock to a second past a full minute, which it returns.
+func (b bench) toMinute() time.Time {
 	b.Helper()
 	now := pgtest.QueryVal[time.Time](b, b.db, "select weir_internal.clock()")
 	minute := now.Truncate(time.Minute).Add(time.Minute)
-	b.clock.Advance(b, minute.Add(time.Duration(seconds)*time.Second).Sub(now))
+	b.clock.Advance(b, minute.Add(time.Second).Sub(now))
 	return minute
 }
 
 func TestEachDueTimeIsFiredOnceHoweverManyFire(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
-		start := b.toMinute(1)
+		start := b.toMinute()
 		for i := range 10 {
 			b.db.Exec(b, "select weir.schedule($1, '* * * * *', 'jobs', 'k')", fmt.Sprintf("s%d", i))
 		}
@@ -71,7 +71,7 @@ func TestEachDueTimeIsFiredOnceHoweverManyFire(t *testing.T) {
 
 func TestAFiringThatRollsBackIsFiredAgain(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
-		b.toMinute(1)
+		b.toMinute()
 		b.db.Exec(b, "select weir.schedule('s', '* * * * *', 'jobs', 'k')")
 		b.clock.Advance(b, time.Minute)
 		conn := b.db.Conn(b)
@@ -93,7 +93,7 @@ func TestAFiringThatRollsBackIsFiredAgain(t *testing.T) {
 func TestMissedTimesAreTreatedAsAsked(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		for missed, want := range map[string]int{"skip": 1, "once": 2, "all": 60} {
-			b.toMinute(1)
+			b.toMinute()
 			b.db.Exec(b, "select weir.schedule('s', '* * * * *', 'jobs', 'k', missed => $1)", missed)
 			b.clock.Advance(b, time.Hour)
 			b.fire()
@@ -110,7 +110,7 @@ func TestMissedTimesAreTreatedAsAsked(t *testing.T) {
 			b.due()
 			b.db.Exec(b, "select weir.unschedule('s')")
 		}
-		b.toMinute(1)
+		b.toMinute()
 		b.db.Exec(b, "select weir.schedule('s', null, 'jobs', 'k', missed => 'all', every => '1 second')")
 		b.clock.Advance(b, 1500*time.Second)
 		if first, second, third := b.fire(), b.fire(), b.fire(); first != 1000 || second < 499 || second > 502 || third > 2 {
@@ -137,7 +137,7 @@ func TestIntervalsDoNotDrift(t *testing.T) {
 
 func TestASchedulesLife(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
-		b.toMinute(1)
+		b.toMinute()
 		b.db.Exec(b, "select weir.create_queue('other')")
 		add := `select weir.schedule('s', '* * * * *', 'jobs', 'k', '{"a": 1}', 'Europe/Berlin', key => 'x',
 			headers => '{"h": 1}', tracked => true, is_unique => true)`
@@ -186,7 +186,7 @@ func TestASchedulesLife(t *testing.T) {
 
 func TestAScheduleThatCannotBeFiredSaysWhyAndHoldsUpNoOther(t *testing.T) {
 	each(t, "lanes => 1, backlog_max => 1", func(b bench) {
-		b.toMinute(1)
+		b.toMinute()
 		b.db.Exec(b, "select weir.create_queue('other')")
 		b.db.Exec(b, "select weir.schedule('a', '* * * * *', 'jobs', 'k', missed => 'all')")
 		b.db.Exec(b, "select weir.schedule('b', '* * * * *', 'other', 'k')")

@@ -62,7 +62,7 @@ func TestAChainGoesOnWithTheResult(t *testing.T) {
 			b.Errorf("the chain is %s", got)
 		}
 		b.db.Exec(b, "select weir.finish('jobs', $1, $2, '9')", m.ClaimID, m.ID) // repeated
-		m = b.step("b", `{"1": {"x": 1}}`)
+		b.step("b", `{"1": {"x": 1}}`)
 		b.clock.Advance(b, 2*time.Minute) // its worker was killed
 		m = b.step("b", `{"1": {"x": 1}}`)
 		b.finish(m, "2")

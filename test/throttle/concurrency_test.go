@@ -188,8 +188,10 @@ func TestAGroupInUseIsGivenAnotherLimitAndNone(t *testing.T) {
 		b.get(3, 10)
 		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 20, rate_max => 0)")
 		b.get(2, 10)
-		for _, wrong := range []string{"concurrency_max => -1", "concurrency_max => 10001", "rate_max => -1",
-			"rate_max => 5, rate_period => '0'", "rate_period => '31 days'"} {
+		for _, wrong := range []string{
+			"concurrency_max => -1", "concurrency_max => 10001", "rate_max => -1",
+			"rate_max => 5, rate_period => '0'", "rate_period => '31 days'",
+		} {
 			_, err := b.conn.Exec(b.Context(), "select weir.configure_group('jobs', 'limited', "+wrong+")")
 			surface.WantState(b, err, "WR006")
 		}

@@ -36,6 +36,7 @@ type load struct {
 
 // TestTheLimitHoldsWhateverRaces starts without a limit, and sets, lowers, raises and lifts it under way.
 func TestTheLimitHoldsWhateverRaces(t *testing.T) {
+	t.Parallel()
 	for _, settings := range []string{"ordered => false", "ordered => true, patience => '50 ms'"} {
 		t.Run(settings, func(t *testing.T) {
 			const messages, consumers = 160, 6

@@ -14,7 +14,6 @@ import (
 
 	"github.com/weirmq/weir/internal/bench/adapter"
 	"github.com/weirmq/weir/internal/migrate"
-	"github.com/weirmq/weir/sdk/go"
 )
 
 const queue = "bench"
