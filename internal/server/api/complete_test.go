@@ -11,16 +11,16 @@ import (
 	"github.com/weirmq/weir/sql"
 )
 
-// served are the groups of public functions in sql/install.sql that are for HTTP. Not among them are jobs and
-// schedules, which workers with a driver use, and rights and tokens: those of database roles, of which the server has
+// served are the groups of public functions in sql/install.sql that are for HTTP. Not among them are schedules and
+// workflows, which programs with a driver use, and rights and tokens: those of database roles, of which the server has
 // one, and those of `weir token`.
-var served = []string{"queues and groups", "messages", "dead letters", "topics", "operation"}
+var served = []string{"queues and groups", "messages", "jobs", "dead letters", "topics", "operation"}
 
 // withoutRoute are the functions in them that no operation is named after, and what does their work.
 var withoutRoute = map[string]string{
 	"send": "send_batch", "send_once": "send_batch", "receive_records": "receive", "receive_many": "receive",
 	"ack_many": "ack", "extend_many": "extend", "mark_waiting": "receive", "maintain": "the server, once a second",
-	"adopt": "weir adopt",
+	"adopt": "weir adopt", "enqueue_batch": "enqueue", "finish_many": "finish",
 }
 
 // withoutFunction are the operations that no SQL function is named after.
