@@ -45,6 +45,8 @@ begin
     loop
         continue when not pg_try_advisory_xact_lock(
             weir_internal.lock_class(q.no), (-3 - s.workflow % 1000000000)::int);
+        continue when exists ( -- ended meanwhile, perhaps as a dead letter
+            select from weir_internal.workflow_ends e where e.workflow = s.workflow and e.no = s.no);
         perform weir_internal.end_step(q, s.workflow, s.no, p_what, null);
         v_count := v_count + 1;
     end loop;

@@ -35,7 +35,8 @@ begin
                             select jsonb_build_object(''done'', count(*) filter (where e.what = 2),
                                 ''cancelled'', count(*) filter (where e.what = 3),
                                 ''failed'', count(*) filter (where e.what = 5))
-                            from weir_internal.workflow_ends e where e.workflow = s.workflow)) end
+                            from (select distinct on (no) what from weir_internal.workflow_ends
+                                  where workflow = s.workflow order by no, seq desc) e)) end
                      order by s.no) as marks
              from weir_internal.workflow_steps s where s.workflow = $1 and s.no = any($2)) n
          cross join lateral weir_internal.%I(n.kinds, n.args, n.keys, n.headers, null, null, null, null, false, null,

@@ -209,6 +209,18 @@ func TestABatchCallsBackOnce(t *testing.T) {
 	})
 }
 
+func TestAJobThatFailedAndWasRedrivenCountsOnceInItsBatch(t *testing.T) {
+	each(t, "lanes => 1", func(b bench) {
+		b.start(`batch('jobs', array['{"kind": "a"}', '{"kind": "b"}']::jsonb[], '{"kind": "callback"}')`)
+		b.db.Exec(b, "select weir.reject('jobs', $1)", b.step("a", "").ClaimID)
+		b.db.Exec(b, "select weir.redrive('jobs', 'default')")
+		first, second := b.take(), b.take()
+		b.finish(first, "1")
+		b.finish(second, "2")
+		b.step("callback", `{"done": 2, "failed": 0, "cancelled": 0}`)
+	})
+}
+
 func TestAForgedHeaderIsNoStep(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		w := b.start(chain)
