@@ -69,7 +69,7 @@ func changedByHand() map[string]illness {
 		"a right of PUBLIC": {func(b bench) []string {
 			b.run(`grant execute on function weir.maintain(interval) to public`)
 			return []string{"revoke all on function weir.maintain(interval) from public"}
-		}, `^error \| public_right \| function weir.maintain\(\)`},
+		}, `^error \| public_right \| function weir.maintain\(interval\)`},
 		"a table that PUBLIC may read": {func(b bench) []string {
 			b.run(`grant select on weir_internal.q1_log_0 to public`)
 			return []string{"revoke all on table weir_internal.q1_log_0 from public"}
