@@ -205,6 +205,7 @@ begin;
 \ir internal/create_cursors.sql
 
 -- Rotation
+\ir internal/being_dumped.sql
 \ir internal/lock_or_skip.sql
 \ir internal/move_claim.sql
 \ir internal/move_claims.sql

@@ -376,6 +376,34 @@ func TestADumpTakenAtWorkLosesNothing(t *testing.T) {
 	})
 }
 
+// Between its snapshot and its locks pg_dump would see a TRUNCATE, and not what was copied before it.
+func TestNothingIsTruncatedWhilePgDumpIsAtWork(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 1, segment_bytes => 65536, claims_bytes => 65536")
+		dumping := db.Conn(t)
+		if _, err := dumping.Exec(t.Context(), "set application_name = 'pg_dump'"); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			db.Exec(t, "select weir.send('q', to_jsonb(i)) from generate_series(1, 300) i")
+			db.Exec(t, "select weir.ack('q', claim_id, array[id]) from weir.receive('q', max => 300)")
+			surface.Settle(t, db.Pool(t))
+		}
+		const freed = "select count(*) from weir_internal.segments where freed_by is not null"
+		if n := pgtest.QueryVal[int](t, db, freed); n != 0 {
+			t.Errorf("%d segments were truncated under pg_dump", n)
+		}
+		if _, err := dumping.Exec(t.Context(), "reset application_name"); err != nil {
+			t.Fatal(err)
+		}
+		surface.Settle(t, db.Pool(t))
+		if n := pgtest.QueryVal[int](t, db, freed); n == 0 {
+			t.Error("no segment was truncated after pg_dump")
+		}
+	})
+}
+
 // TestEveryTurnOfTheRingsCanBeDumped dumps after each step of maintain.
 func TestEveryTurnOfTheRingsCanBeDumped(t *testing.T) {
 	each(t, func(t *testing.T, major int) {
