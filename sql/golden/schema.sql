@@ -206,7 +206,7 @@
 -- column weir_internal.groups.concurrency_max no. 16 integer p 
 -- column weir_internal.groups.created_at no. 11 timestamp with time zone p not null default now()
 -- column weir_internal.groups.id no. 3 integer p not null 
--- column weir_internal.groups.limited no. 19 boolean p not null default ((concurrency_max IS NOT NULL) OR (rate_max IS NOT NULL))
+-- column weir_internal.groups.limited no. 19 boolean p not null default false
 -- column weir_internal.groups.max_attempts no. 7 integer p not null 
 -- column weir_internal.groups.name no. 4 text x not null 
 -- column weir_internal.groups.no no. 2 smallint p not null 

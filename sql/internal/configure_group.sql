@@ -51,7 +51,8 @@ begin
     end if;
     update weir_internal.groups w
     set max_attempts = g.max_attempts, backoff_min = g.backoff_min, backoff_max = g.backoff_max, patience = g.patience,
-        concurrency_max = g.concurrency_max, rate_max = g.rate_max, rate_period = g.rate_period
+        concurrency_max = g.concurrency_max, rate_max = g.rate_max, rate_period = g.rate_period,
+        limited = g.concurrency_max is not null or g.rate_max is not null
     where w.queue_no = q.no and w.no = g.no
     returning * into g;
     perform weir_internal.start_limits(q, o, g);

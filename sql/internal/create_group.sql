@@ -73,9 +73,9 @@ begin
     update weir_internal.queues set group_ids = group_ids + 1 where no = q.no returning * into q;
     insert into weir_internal.groups
         (queue_no, no, id, name, ordered, max_attempts, backoff_min, backoff_max, patience, since, ttl, queue_paused,
-         concurrency_max, rate_max, rate_period)
+         concurrency_max, rate_max, rate_period, limited)
     values (q.no, v_no, q.group_ids, group_name, $3, $5, $6, $7, $8, v_since, q.ttl, q.paused,
-        g.concurrency_max, g.rate_max, g.rate_period)
+        g.concurrency_max, g.rate_max, g.rate_period, g.concurrency_max is not null or g.rate_max is not null)
     returning * into g;
     perform weir_internal.start_limits(q, null, g);
     perform weir_internal.create_cursors(q, v_no::smallint, start = 'end');

@@ -19,8 +19,7 @@ create table if not exists weir_internal.groups (
     concurrency_max int,                       -- messages claimed and unfinished at once; null: no limit
     rate_max     int,                          -- deliveries a rate_period; null: no limit
     rate_period  interval not null default '1 second', -- see rate_max
-    limited      boolean not null generated always as (
-        concurrency_max is not null or rate_max is not null) stored, -- it takes turns: see queue/turn.sql
+    limited      boolean not null default false, -- it has a limit and takes turns: see queue/turn.sql
     primary key (queue_no, no),
     unique (queue_no, name)
 );

@@ -29,9 +29,8 @@ begin
         add column ttl interval not null default '0',
         add column concurrency_max int,
         add column rate_max int,
-        add column rate_period interval not null default '1 second';
-    alter table weir_internal.groups add column limited boolean not null
-        generated always as (concurrency_max is not null or rate_max is not null) stored;
+        add column rate_period interval not null default '1 second',
+        add column limited boolean not null default false;
     alter table weir_internal.segments add column sealed_at timestamptz;
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;
 
