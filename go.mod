@@ -2,6 +2,12 @@ module github.com/weirmq/weir
 
 go 1.26.0
 
+// What npm and the build put there is not ours.
+ignore (
+	./build
+	./sdk/typescript/node_modules
+)
+
 require (
 	charm.land/bubbletea/v2 v2.0.10
 	charm.land/lipgloss/v2 v2.0.6
