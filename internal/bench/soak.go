@@ -60,7 +60,7 @@ func soakCase(ctx context.Context, r *runner, sys system) (values, error) {
 		}
 		half := len(sizes) / 2
 		return values{
-			"trend": edges(rates), "space_trend": slices.Max(sizes[half:]) / slices.Max(sizes[:half]),
+			"trend": edges(rates), "space_trend": slices.Max(sizes[half:]) / slices.Max(sizes[:max(1, half)]),
 			"messages": float64(done) / 1e6, "rate": float64(done) / r.opts.Duration.Seconds(),
 			"bytes": slices.Max(sizes) / 1e6, "lost": float64(k.sent.Load() - k.received.Load()),
 			"wrong": float64(k.sentIDs.Load()) / float64(k.gotIDs.Load()),
@@ -123,23 +123,26 @@ func (k *soak) take(ctx context.Context, c *client, receive string) (total int64
 	return total, c.ack(ctx, got)
 }
 
-// watch returns the messages of each second and the bytes at its end.
+// watch returns the messages of each second, or of each tenth of a short run, and the bytes at its end.
 func (k *soak) watch(ctx, working context.Context) (rates, sizes []float64, err error) {
-	ticker := time.NewTicker(time.Second)
+	ticker := time.NewTicker(min(time.Second, k.opts.Duration/10))
 	defer ticker.Stop()
-	last := int64(0)
-	for {
+	last, over := int64(0), false
+	for !over {
 		select {
 		case <-working.Done():
-			return rates, sizes, nil
+			over = true // and look once more, so that even a short run on a slow machine has been looked at twice
 		case <-ticker.C:
 		}
 		now := k.received.Load()
-		rates, last = append(rates, float64(now-last)), now
+		if !over {
+			rates, last = append(rates, float64(now-last)), now
+		}
 		_, bytes, err := k.space(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		sizes = append(sizes, float64(bytes))
 	}
+	return rates, sizes, nil
 }
