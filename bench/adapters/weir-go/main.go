@@ -14,6 +14,7 @@ import (
 
 	"github.com/weirmq/weir/internal/bench/adapter"
 	"github.com/weirmq/weir/internal/migrate"
+	weir "github.com/weirmq/weir/sdk/go"
 )
 
 const queue = "bench"
