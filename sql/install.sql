@@ -122,6 +122,10 @@ begin;
 
 -- Each queue's own functions: settling
 \ir queue/ack.sql
+\ir queue/claim_state.sql
+\ir queue/claim_messages.sql
+\ir queue/retry.sql
+\ir queue/settle_claim.sql
 \ir queue/settle.sql
 \ir queue/held.sql
 \ir queue/ack_many.sql
@@ -164,7 +168,6 @@ begin;
 -- Jobs
 \ir internal/start_jobs.sql
 \ir internal/still_held.sql
-\ir internal/finish.sql
 \ir internal/progress.sql
 \ir internal/cancelled.sql
 \ir internal/drop_cancelled.sql

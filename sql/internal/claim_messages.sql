@@ -1,5 +1,5 @@
 -- weir_internal.claim_messages(q, c, p_ids)
--- Reads messages of a claim from the log again.
+-- weir_internal.<q>_claim_messages, for what all queues share.
 --
 -- Parameters:
 --   q      the queue
@@ -15,32 +15,7 @@ returns table (
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    s weir_internal.claim_range := coalesce(c.src,
-        row(c.prev, c.cur, c.seg, c.from_txid, c.from_pos, c.txid, c.pos)::weir_internal.claim_range);
 begin
-    return query execute format(
-        'with records as (
-             (select * from weir_internal.q%1$s_log_%2$s l
-              where l.lane = $1 and (l.txid, l.id) > ($2, $3) and (l.txid, l.id) < ($4, $5)
-              order by l.txid, l.id)
-             union all
-             (select * from weir_internal.q%1$s_log_%2$s l
-              where l.lane = $1 and (l.txid, l.id) >= ($4, $5) and (l.group_id is null or l.group_id = $6)
-              order by l.txid, l.id limit 1)
-         )
-         select m.id, u.key, u.payload, u.headers, coalesce(u.enqueued_at, r.enqueued_at), coalesce(u.attempts, 0)::int
-         from records r
-         cross join lateral unnest(r.ids, r.keys, r.payloads, r.headers, r.enqueued_times, r.attempts)
-             with ordinality as u (id, key, payload, headers, enqueued_at, attempts, i)
-         cross join lateral (select coalesce(u.id, r.id - r.n + u.i) as id) m
-         where m.id <@ $7 and (r.group_id is null or r.group_id = $6)
-             and ($8 is null or pg_visible_in_snapshot(r.txid, $9) and not pg_visible_in_snapshot(r.txid, $8))
-         order by r.txid, m.id', q.no, s.seg % 3)
-    using (case when s.prev is null then q.lanes else c.slot % (q.lanes + 1) end)::smallint,
-        s.from_txid, s.from_pos, s.txid, s.pos,
-        (select g.id from weir_internal.groups g
-         where g.queue_no = q.no and g.no = c.slot / (q.lanes + 1)),
-        p_ids, s.prev, s.cur;
+    return query execute format('select * from weir_internal.q%s_claim_messages($1, $2)', q.no) using c, p_ids;
 end
 $$;

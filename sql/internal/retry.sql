@@ -1,6 +1,5 @@
 -- weir_internal.retry(q, g, p_messages, p_delay)
--- Sends messages to one group again. Also what is due at once goes through `later`: the ordinary lanes of the log hold
--- what was sent and nothing else, so that a position in them is never ambiguous.
+-- weir_internal.<q>_retry, for what all queues share.
 --
 -- Parameters:
 --   q           the queue
@@ -17,13 +16,6 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    execute format(
-        'insert into weir_internal.q%1$s_later
-         select pg_current_xact_id(),
-             weir_internal.due_at($2, ''weir_internal.q%1$s_later_clock'',
-                 coalesce($4, weir_internal.backoff($3, m.attempts))),
-             m.id, ($3).id, m.attempts, m.key, m.payload, m.headers, m.enqueued_at
-         from unnest($1) m', q.no)
-    using p_messages, q.no, g, p_delay;
+    execute format('select weir_internal.q%s_retry($1, $2, $3)', q.no) using g, p_messages, p_delay;
 end
 $$;

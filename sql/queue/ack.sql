@@ -35,7 +35,7 @@ begin
     end if;
     if p_claim is null or p_ids is not null
         or current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-        return weir_internal.settle({no}, p_claim, p_ids, 'ack', null, null);
+        return weir_internal.{q}_settle(p_claim, p_ids, 'ack', null, null);
     end if;
     if not pg_try_advisory_xact_lock(v_lock) then
         perform pg_advisory_xact_lock(v_lock);
@@ -59,7 +59,7 @@ begin
         or v_slot % ({lanes} + 1) = {lanes}
         and exists (select from weir_internal.groups
                     where queue_no = {no} and no = v_slot / ({lanes} + 1) and ordered) then
-        return weir_internal.settle({no}, p_claim, null, 'ack', null, null); -- the rare cases, and the errors
+        return weir_internal.{q}_settle(p_claim, null, 'ack', null, null); -- the rare cases, and the errors
     end if;
     loop
         v_ring := pg_sequence_last_value('weir_internal.{q}_claims_ring');

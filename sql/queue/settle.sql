@@ -1,6 +1,6 @@
 -- settle
 -- Template of the rest of the right to consume: weir_internal."nack:<queue>", "reject:<queue>",
--- "release:<queue>" and "extend:<queue>", each a call of what all queues share.
+-- "release:<queue>" and "extend:<queue>".
 --
 -- Parameters:
 --   p_claim   the claim
@@ -14,34 +14,50 @@
 insert into weir_internal.templates (name, body) values ('settle', $template$
 create or replace function weir_internal."nack:{name}"(p_claim bigint, p_ids bigint[], p_delay interval, p_reason text)
 returns int
-language sql security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-    select weir_internal.fail_restored('{name}') where {restored};
-    select weir_internal.settle({no}, p_claim, p_ids, 'nack', p_delay, p_reason)
+begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
+    return weir_internal.{q}_settle(p_claim, p_ids, 'nack', p_delay, p_reason);
+end
 $body$;
 create or replace function weir_internal."reject:{name}"(p_claim bigint, p_ids bigint[], p_reason text)
 returns int
-language sql security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-    select weir_internal.fail_restored('{name}') where {restored};
-    select weir_internal.settle({no}, p_claim, p_ids, 'reject', null, p_reason)
+begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
+    return weir_internal.{q}_settle(p_claim, p_ids, 'reject', null, p_reason);
+end
 $body$;
 create or replace function weir_internal."release:{name}"(p_claim bigint, p_ids bigint[])
 returns int
-language sql security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-    select weir_internal.fail_restored('{name}') where {restored};
-    select weir_internal.settle({no}, p_claim, p_ids, 'release', interval '0', null)
+begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
+    return weir_internal.{q}_settle(p_claim, p_ids, 'release', interval '0', null);
+end
 $body$;
 create or replace function weir_internal."extend:{name}"(p_claim bigint, p_lease interval)
 returns timestamptz
-language sql security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-    select weir_internal.fail_restored('{name}') where {restored};
-    select weir_internal.extend_claim({no}, p_claim, p_lease)
+begin
+    if {restored} then
+        perform weir_internal.fail_restored('{name}');
+    end if;
+    return weir_internal.extend_claim({no}, p_claim, p_lease);
+end
 $body$
 $template$) on conflict (name) do update set body = excluded.body;
