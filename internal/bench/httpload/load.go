@@ -129,7 +129,7 @@ func (r *run) produce(ctx context.Context, c *Conn) error {
 		if at >= r.Duration {
 			return nil
 		}
-		time.Sleep(at - time.Since(r.start))
+		pause(at - time.Since(r.start))
 		first := r.next.Add(int64(r.Batch)) - int64(r.Batch)
 		body = append(body[:0], `{"messages":[`...)
 		for i := range r.Batch {
