@@ -208,7 +208,8 @@ begin;
 \ir internal/create_cursors.sql
 
 -- Rotation
-\ir internal/being_dumped.sql
+
+\ir internal/dumping.sql
 \ir internal/lock_or_skip.sql
 \ir internal/move_claim.sql
 \ir internal/move_claims.sql

@@ -1,9 +1,8 @@
 -- weir.maintain(every)
 -- Enqueues the jobs of schedules that are due, and gives space back: turns the rings of every queue, truncates what all
--- groups have passed. Anyone may call it at any
--- time, any number at once; a queue that another session maintains is passed over. Delivery does not depend on it. Call
--- it about once a second, and again at once while it returns more than 0; each call is a transaction of its own,
--- because a step may only build on steps that are committed.
+-- groups have passed. Anyone may call it at any time, any number at once; a queue that another session maintains is
+-- passed over. Delivery does not depend on it. Call it about once a second, and again at once while it returns more
+-- than 0; each call is a transaction of its own, because a step may only build on steps that are committed.
 --
 -- Parameters:
 --   every  0 to 1 hour: when anybody began a call less than this ago, do nothing. So a hundred workers that each call

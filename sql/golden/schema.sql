@@ -663,7 +663,6 @@
 -- function weir_internal.attempt_of(q weir_internal.queues, p_claim bigint, p_id bigint) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backlog(q weir_internal.queues) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backoff(g weir_internal.groups, p_attempts integer) returns interval v - {owner=X/owner}
--- function weir_internal.being_dumped() returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.birth_of(p_queue integer) returns oid[] s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.bury(q weir_internal.queues, p_group smallint, p_messages weir_internal.later_row[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.cancel(queue_name text, p_id bigint, p_reason text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -712,6 +711,7 @@
 -- function weir_internal.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_queue_objects(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.due_at(p_queue integer, p_clock regclass, p_delay interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.dumping() returns TABLE(pid integer) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_jobs(q weir_internal.queues, p_jobs weir_internal.later_row[], p_what integer, p_results jsonb[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_lost_steps(q weir_internal.queues, p_what integer, p_max integer) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

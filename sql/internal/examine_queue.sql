@@ -53,8 +53,10 @@ begin
         return next row('warning', 'transaction_keeps_segment', q.name, null, s.blocked_by,
             format('It has been open for %s; what it touched cannot be given back. Last statement: %s',
                 date_trunc('second', s.blocker_age), left(s.blocker_query, 200)),
-            coalesce(format('End it: select pg_terminate_backend(%s).', s.blocker_pid),
-                'COMMIT PREPARED or ROLLBACK PREPARED it.'))::weir.finding;
+            case when s.blocked_by ~ '^pg_dump' then
+                'Wait for the dump to end. If it is none, give the session another application_name.'
+            else coalesce(format('End it: select pg_terminate_backend(%s).', s.blocker_pid),
+                'COMMIT PREPARED or ROLLBACK PREPARED it.') end)::weir.finding;
     end if;
     for f in
         select l.pid, v_now - a.xact_start as age, a.query, count(*) as lanes

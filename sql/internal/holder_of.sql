@@ -1,5 +1,6 @@
 -- weir_internal.holder_of(p_table, p_mode)
--- Who keeps rotation from locking a table: of the transactions that hold a lock in its way, the oldest.
+-- Who keeps rotation from locking a table: of the transactions that hold a lock in its way, the oldest; where rotation
+-- wants to truncate, also a session that dumps the database, as lock_or_skip then takes no such lock.
 --
 -- Parameters:
 --   p_table  the table, qualified
@@ -13,16 +14,23 @@ create or replace function weir_internal.holder_of(
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
-    select coalesce('prepared transaction ' || quote_literal(p.gid), 'transaction of process ' || l.pid), l.pid,
-        weir_internal.clock() - coalesce(a.xact_start, p.prepared), a.query
-    from pg_locks l
-    left join pg_stat_activity a on a.pid = l.pid
-    left join pg_locks x on l.pid is null and x.pid is null and x.locktype = 'transactionid'
-        and x.virtualtransaction = l.virtualtransaction
-    left join pg_prepared_xacts p on p.transaction = x.transactionid
-    where l.locktype = 'relation' and l.granted and l.relation = to_regclass(p_table)
-        and l.database = (select oid from pg_database where datname = current_database())
-        and l.pid is distinct from pg_backend_pid()
-        and (p_mode = 'access exclusive' or l.mode not in ('AccessShareLock', 'RowShareLock', 'ShareLock'))
-    order by coalesce(a.xact_start, p.prepared) limit 1
+    select h.what, h.pid, weir_internal.clock() - h.since, h.query
+    from (
+        select coalesce('prepared transaction ' || quote_literal(p.gid), 'transaction of process ' || l.pid) as what,
+            l.pid, coalesce(a.xact_start, p.prepared) as since, a.query
+        from pg_locks l
+        left join pg_stat_activity a on a.pid = l.pid
+        left join pg_locks x on l.pid is null and x.pid is null and x.locktype = 'transactionid'
+            and x.virtualtransaction = l.virtualtransaction
+        left join pg_prepared_xacts p on p.transaction = x.transactionid
+        where l.locktype = 'relation' and l.granted and l.relation = to_regclass(p_table)
+            and l.database = (select oid from pg_database where datname = current_database())
+            and l.pid is distinct from pg_backend_pid()
+            and (p_mode = 'access exclusive' or l.mode not in ('AccessShareLock', 'RowShareLock', 'ShareLock'))
+        union all
+        select 'pg_dump of process ' || d.pid, d.pid, a.backend_start, a.query
+        from weir_internal.dumping() d join pg_stat_activity a on a.pid = d.pid
+        where p_mode = 'access exclusive'
+    ) h
+    order by h.since limit 1
 $$;

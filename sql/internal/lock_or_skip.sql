@@ -16,7 +16,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '20ms'
 as $$
 begin
-    if p_mode = 'access exclusive' and weir_internal.being_dumped() then
+    if p_mode = 'access exclusive' and exists (select from weir_internal.dumping()) then
         return false;
     end if;
     execute format('lock table %s in %s mode', p_table, p_mode);

@@ -394,6 +394,10 @@ func TestNothingIsTruncatedWhilePgDumpIsAtWork(t *testing.T) {
 		if n := pgtest.QueryVal[int](t, db, freed); n != 0 {
 			t.Errorf("%d segments were truncated under pg_dump", n)
 		}
+		const blocker = "select blocker_pid from weir.stats('q') where blocked_by like 'pg_dump%' limit 1"
+		if pid := pgtest.QueryVal[uint32](t, db, blocker); pid != pgtest.PID(t, dumping) {
+			t.Errorf("stats names process %d as what is in the way, want that of pg_dump", pid)
+		}
 		if _, err := dumping.Exec(t.Context(), "reset application_name"); err != nil {
 			t.Fatal(err)
 		}
