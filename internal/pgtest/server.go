@@ -28,7 +28,7 @@ const (
 
 // fastSettings are for servers that are thrown away with the test binary.
 var fastSettings = map[string]string{
-	"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off",
+	"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "deadlock_timeout": "50ms",
 	"max_connections": "200", "shared_buffers": "64MB", "max_prepared_transactions": "20",
 }
 

@@ -40,8 +40,10 @@ func TestRandomWalk(t *testing.T) {
 		}
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		clock := surface.MovableClock(t, db)
-		db.Exec(t, "alter database "+db.Name+" set lock_timeout = '50ms'")
-		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '5s'") // nothing else has reason to wait
+		// A session gives up waiting for another's open transaction, which does not end meanwhile. Autovacuum makes way
+		// sooner, after deadlock_timeout; nothing else has reason to wait.
+		db.Exec(t, "alter database "+db.Name+" set lock_timeout = '250ms'")
+		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '1min'")
 		var conns []*pgx.Conn
 		for range sessions {
 			conns = append(conns, db.Conn(t))
