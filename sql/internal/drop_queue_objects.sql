@@ -10,6 +10,7 @@ create or replace function weir_internal.drop_queue_objects(q weir_internal.queu
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set client_min_messages = warning
 as $$
 declare
     v_function regprocedure;

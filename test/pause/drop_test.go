@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirmq/weir/test/surface"
 )
@@ -29,6 +30,23 @@ func TestAQueueInUseIsDroppedWithoutADeadlock(t *testing.T) {
 			b.wantCount(0, "select count(*) from weir.list_queues()")
 			b.wantCount(0, "select count(*) from pg_class where relname ~ '^q\\d+_'")
 			b.exec("select weir.create_queue($1, lanes => 2)", queue)
+		}
+	})
+}
+
+func TestAQueueIsMadeAndDroppedWithoutANotice(t *testing.T) {
+	each(t, "2", func(b bench) {
+		config := b.db.Conn(b).Config()
+		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { b.Errorf("%s: %s", n.Severity, n.Message) }
+		conn, err := pgx.ConnectConfig(b.Context(), config)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer conn.Close(b.Context()) //nolint:errcheck // nothing is left to say
+		for _, sql := range []string{"select weir.create_queue('quiet')", "select weir.drop_queue('quiet')"} {
+			if _, err := conn.Exec(b.Context(), sql); err != nil {
+				b.Error(err)
+			}
 		}
 	})
 }
