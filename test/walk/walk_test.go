@@ -42,7 +42,7 @@ func TestRandomWalk(t *testing.T) {
 		clock := surface.MovableClock(t, db)
 		// A session gives up waiting for another's open transaction, which does not end meanwhile. Autovacuum makes way
 		// sooner, after deadlock_timeout; nothing else has reason to wait.
-		db.Exec(t, "alter database "+db.Name+" set lock_timeout = '250ms'")
+		db.Exec(t, "alter database "+db.Name+" set lock_timeout = '3s'")
 		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '1min'")
 		var conns []*pgx.Conn
 		for range sessions {
