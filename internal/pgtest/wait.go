@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	waitTime = 20 * time.Second // far more than anything takes on a busy machine
+	waitTime = time.Minute // far more than anything takes on a busy machine
 	pollTime = 2 * time.Millisecond
 )
 
