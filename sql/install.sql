@@ -130,6 +130,7 @@ begin;
 \ir queue/held.sql
 \ir queue/ack_many.sql
 \ir queue/extend_many.sql
+\ir queue/settle_many.sql
 \ir queue/finish.sql
 \ir queue/workflow.sql
 
@@ -326,10 +327,12 @@ begin;
 \ir functions/receive_many.sql
 \ir functions/ack_many.sql
 \ir functions/extend_many.sql
+\ir functions/settle_many.sql
 \ir functions/pop.sql
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql
 \ir functions/get.sql
+\ir functions/get_many.sql
 
 -- Public: jobs
 \ir functions/enqueue.sql
@@ -368,6 +371,7 @@ begin;
 \ir functions/list_bindings.sql
 \ir functions/route.sql
 \ir functions/publish.sql
+\ir functions/publish_batch.sql
 
 -- Public: rights
 \ir functions/grant_produce.sql

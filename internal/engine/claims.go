@@ -46,3 +46,18 @@ func (c *Client) Extend(ctx context.Context, queue string, claim int64, lease ti
 	t, err := one[time.Time](ctx, c, "extend claim", sqlExtend, queue, claim, lease)
 	return t.UTC(), err
 }
+
+// Settle nacks, releases, snoozes or rejects a part of a claim, as its verb says.
+func (c *Client) Settle(ctx context.Context, queue string, p ClaimPart) (int, error) {
+	switch p.Verb {
+	case VerbNack:
+		return c.Nack(ctx, queue, p.Claim, p.IDs, p.Delay, p.Reason)
+	case VerbRelease:
+		return c.Release(ctx, queue, p.Claim, p.IDs)
+	case VerbSnooze:
+		return c.Snooze(ctx, queue, p.Claim, p.IDs, *p.Delay)
+	case VerbReject:
+		return c.Reject(ctx, queue, p.Claim, p.IDs, p.Reason)
+	}
+	return 0, NewError(CodeInvalidArgument, fmt.Sprintf("%q is no way to settle a claim", p.Verb), "")
+}

@@ -17,7 +17,9 @@ const (
 		from weir.receive_many($1, $2, maxes => $3, leases => $4)`
 	sqlAckMany    = `select weir.ack_many($1, claim_ids => $2, ids => $3::text[]::int8multirange[], requests => $4)`
 	sqlExtendMany = `select weir.extend_many($1, claim_ids => $2, leases => $3, requests => $4)`
-	sqlRelease    = `select weir.release($1, $2, ids => $3)`
+	sqlSettleMany = `select weir.settle_many($1, verbs => $2, claim_ids => $3, ids => $4::text[]::int8multirange[],
+		delays => $5, reasons => $6, requests => $7)`
+	sqlRelease = `select weir.release($1, $2, ids => $3)`
 )
 
 // Want is what one consumer of a ReceiveMany asks for.
@@ -107,7 +109,22 @@ type ClaimPart struct {
 	IDs     []int64       // messages of the claim; nil: all
 	Lease   time.Duration // of an extend
 	Request int           // parts of one request are done together or not at all
+
+	Verb   Verb           // of a SettleMany
+	Delay  *time.Duration // of a nack or a snooze; nil: the group's backoff
+	Reason *string        // of a nack or a reject
 }
+
+// Verb is what SettleMany does with messages of a claim.
+type Verb string
+
+// Each is the function of its name.
+const (
+	VerbNack    Verb = "nack"
+	VerbRelease Verb = "release"
+	VerbSnooze  Verb = "snooze"
+	VerbReject  Verb = "reject"
+)
 
 // AckMany finishes what is plain to finish of many requests and returns how many messages for each part; nil where
 // nothing was done, which Ack does or says why not.
@@ -146,18 +163,47 @@ func (c *Client) AckAndReceive(
 // ackArgs are the arguments of sqlAckMany.
 func ackArgs(queue string, parts []ClaimPart) []any {
 	claims, requests := splitParts(parts)
+	return []any{queue, claims, multiranges(parts), requests}
+}
+
+// multiranges are the ids of parts; nil when all are about whole claims.
+func multiranges(parts []ClaimPart) []*string {
 	var ids []*string
 	for i, p := range parts {
-		if p.IDs == nil {
-			continue
+		if p.IDs != nil {
+			text := multirange(p.IDs)
+			ids = put(ids, len(parts), i, &text, true)
 		}
-		if ids == nil {
-			ids = make([]*string, len(parts))
-		}
-		text := multirange(p.IDs)
-		ids[i] = &text
 	}
-	return []any{queue, claims, ids, requests}
+	return ids
+}
+
+// SettleMany nacks, releases, snoozes and rejects what is plain of many requests and returns how many messages for each
+// part; nil where nothing was done, which the verb's own method does or says why not. It fails with SQLSTATE 55P03
+// rather than wait longer than so for another transaction.
+func (c *Client) SettleMany(
+	ctx context.Context, wait time.Duration, queue string, parts []ClaimPart,
+) (counts []*int, err error) {
+	claims, requests := splitParts(parts)
+	verbs := make([]string, len(parts))
+	var delays []*time.Duration
+	var reasons []*string
+	for i, p := range parts {
+		verbs[i] = string(p.Verb)
+		delays = put(delays, len(parts), i, p.Delay, p.Delay != nil)
+		reasons = put(reasons, len(parts), i, p.Reason, p.Reason != nil)
+	}
+	var calls pgx.Batch
+	calls.Queue(sqlLockTimeout, strconv.FormatInt(wait.Milliseconds(), 10))
+	calls.Queue(sqlSettleMany, queue, verbs, claims, multiranges(parts), delays, reasons, requests)
+	results := c.q.SendBatch(ctx, &calls)
+	if _, err = results.Exec(); err == nil {
+		err = results.QueryRow().Scan(&counts)
+	}
+	if end := results.Close(); err == nil { // only now it is committed
+		err = end
+	}
+	return counts, wrap("settle messages", err)
 }
 
 // ExtendMany gives what is plain to extend of many requests a new deadline and returns it for each part; nil where

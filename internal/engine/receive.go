@@ -12,8 +12,9 @@ const (
 		enqueued_times from weir.receive_records($1, $2, max => $3, lease => $4)`
 	sqlPop = `select id, claim_id, attempt, key, payload, headers, enqueued_at
 		from weir.pop($1, $2, max => $3)`
-	sqlGet  = `select id, key, payload, headers, enqueued_at, states from weir.get($1, $2)`
-	sqlPeek = `select id, attempt, key, payload, headers, enqueued_at
+	sqlGet     = `select id, key, payload, headers, enqueued_at, states from weir.get($1, $2)`
+	sqlGetMany = `select id, key, payload, headers, enqueued_at, states from weir.get_many($1, $2)`
+	sqlPeek    = `select id, attempt, key, payload, headers, enqueued_at
 		from weir.peek($1, $2, max => $3)`
 )
 
@@ -117,9 +118,7 @@ func (c *Client) Peek(ctx context.Context, queue, group string, n int) ([]Peeked
 
 // Get shows one message, wherever in the queue it is, and how each group stands to it.
 func (c *Client) Get(ctx context.Context, queue string, id int64) (Stored, error) {
-	list, err := collect(ctx, c, "get message", sqlGet, func(m *Stored) []any {
-		return []any{&m.ID, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt), &m.States}
-	}, queue, id)
+	list, err := collect(ctx, c, "get message", sqlGet, (*Stored).fields, queue, id)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -128,6 +127,16 @@ func (c *Client) Get(ctx context.Context, queue string, id int64) (Stored, error
 			"It never did, or all groups have finished it and the queue's retention is over.")
 	}
 	return list[0], nil
+}
+
+// GetMany shows those of several messages that the queue holds, in the order of the ids.
+func (c *Client) GetMany(ctx context.Context, queue string, ids []int64) ([]Stored, error) {
+	return collect(ctx, c, "get messages", sqlGetMany, (*Stored).fields, queue, ids)
+}
+
+// fields are the places for the columns of a weir.stored_message.
+func (m *Stored) fields() []any {
+	return []any{&m.ID, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt), &m.States}
 }
 
 // fields are the places for the columns of a weir.message.

@@ -37,7 +37,7 @@ const (
 	sqlResumeSchedule = `select weir.resume_schedule($1)`
 	sqlListSchedules  = `select name, queue_name, cron, every, time_zone, missed, kind, args, key, headers, priority,
 		is_unique, tracked, paused, next_at, last_at, last_id, error, created_at from weir.list_schedules() order by name`
-	sqlNextTimes = `select weir.next_times($1, $2, n => $3)`
+	sqlNextTimes = `select weir.next_times($1, $2, after => $3, n => $4)`
 )
 
 // Schedule creates a schedule, or replaces the one of its name, and returns when it is due next. What it has besides
@@ -79,8 +79,10 @@ func (c *Client) ListSchedules(ctx context.Context) ([]Schedule, error) {
 	})
 }
 
-// NextTimes returns when a cron expression is due, from now on.
-func (c *Client) NextTimes(ctx context.Context, cron, timeZone string, n int) ([]time.Time, error) {
+// NextTimes returns when a cron expression is due after a time, nil for now.
+func (c *Client) NextTimes(
+	ctx context.Context, cron, timeZone string, after *time.Time, n int,
+) ([]time.Time, error) {
 	return collect(ctx, c, "ask for due times", sqlNextTimes, func(t *time.Time) []any { return []any{(*utc)(t)} },
-		cron, timeZone, n)
+		cron, timeZone, after, n)
 }

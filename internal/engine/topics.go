@@ -19,6 +19,13 @@ type Published struct {
 	Repeated bool   `json:"repeated,omitempty" doc:"The queue had it before, with the same dedup key."`
 }
 
+// PublishedBatch is what a topic led to a queue of several messages.
+type PublishedBatch struct {
+	Queue    string
+	IDs      []int64 // one a message
+	Repeated []bool  // likewise: the queue had it before, with the same dedup key
+}
+
 const (
 	sqlBind         = `select weir.bind($1, $2)`
 	sqlUnbind       = `select weir.unbind($1, $2)`
@@ -26,6 +33,8 @@ const (
 	sqlRoute        = `select weir.route($1)`
 	sqlPublish      = `select queue_name, id, repeated from weir.publish($1, $2, key => $3, headers => $4,
 		delay => $5, dedup_key => $6, priority => $7)`
+	sqlPublishBatch = `select queue_name, ids, repeated from weir.publish_batch($1, $2, keys => $3, headers => $4,
+		delay => $5, priority => $6, dedup_keys => $7)`
 )
 
 // Bind sends the messages of the topics that a pattern covers to a queue.
@@ -55,4 +64,13 @@ func (c *Client) Publish(ctx context.Context, topic string, m Outgoing, opt Send
 	return collect(ctx, c, "publish message", sqlPublish, func(p *Published) []any {
 		return []any{&p.Queue, &p.ID, &p.Repeated}
 	}, topic, m.Payload, m.Key, m.Headers, opt.delay(), m.DedupKey, opt.Priority)
+}
+
+// PublishBatch sends messages to every queue that has a binding for the topic, all to all or nothing.
+func (c *Client) PublishBatch(
+	ctx context.Context, topic string, batch []Outgoing, opt SendOptions,
+) ([]PublishedBatch, error) {
+	return collect(ctx, c, "publish messages", sqlPublishBatch, func(p *PublishedBatch) []any {
+		return []any{&p.Queue, &p.IDs, &p.Repeated}
+	}, arrays(topic, batch, opt)...)
 }

@@ -72,7 +72,7 @@ var (
 	descCalls = prometheus.NewDesc("weir_dispatch_calls_total",
 		"Calls of the engine that carried them out, by kind.", []string{"kind"}, nil)
 	descWaiting = prometheus.NewDesc("weir_dispatch_waiting",
-		"Sends, acks and extends that are not answered yet.", nil, nil)
+		"Requests that are not answered yet, without the receives.", nil, nil)
 	descReceivers = prometheus.NewDesc("weir_dispatch_receivers",
 		"Receives that wait for messages.", nil, nil)
 )
@@ -91,7 +91,7 @@ func (c *dispatchCollector) Describe(ch chan<- *prometheus.Desc) {
 func (c *dispatchCollector) Collect(ch chan<- prometheus.Metric) {
 	s := c.Stats()
 	for kind, n := range map[string]dispatch.CallStats{
-		"send": s.Sends, "ack": s.Acks, "extend": s.Extends, "receive": s.Receives,
+		"send": s.Sends, "ack": s.Acks, "extend": s.Extends, "settle": s.Settles, "pop": s.Pops, "receive": s.Receives,
 	} {
 		ch <- prometheus.MustNewConstMetric(descRequests, prometheus.CounterValue, float64(n.Requests), kind)
 		ch <- prometheus.MustNewConstMetric(descCalls, prometheus.CounterValue, float64(n.Calls), kind)

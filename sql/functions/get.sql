@@ -17,6 +17,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return query execute 'select * from ' || weir_internal.queue_function('get', queue_name) || '($1)' using id;
+    return query execute 'select * from ' || weir_internal.queue_function('get', queue_name) || '(array[$1])'
+    using id;
 end
 $$;

@@ -44,7 +44,7 @@ begin
     values (q.no, p_id, v_txid, weir_internal.clock(), p_reason)
     on conflict (queue_no, id) do nothing;
     if found then
-        select * into m from weir_internal.get(queue_name, p_id);
+        select * into m from weir_internal.get(queue_name, array[p_id]);
         v_job := row(null, null, p_id, null, null, m.key, m.payload, m.headers, m.enqueued_at);
         perform weir_internal.end_jobs(q, array[v_job], 3, null, p_reason);
     end if;

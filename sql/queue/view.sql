@@ -5,7 +5,7 @@
 --
 -- Parameters:
 --   p_group  name of the group
---   p_id     get: the message
+--   p_ids    get: the messages
 --   p_max    rows at most
 --   p_after  dead_letters: only ids above this
 -- Returns: rows.
@@ -56,12 +56,12 @@ set search_path = pg_catalog, pg_temp
 as $body$
     select * from weir_internal.peek('{name}', p_group, p_max)
 $body$;
-create or replace function weir_internal."get:{name}"(p_id bigint)
+create or replace function weir_internal."get:{name}"(p_ids bigint[])
 returns setof weir.stored_message
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-    select * from weir_internal.get('{name}', p_id)
+    select * from weir_internal.get('{name}', p_ids)
 $body$;
 create or replace function weir_internal."dead_letters:{name}"(p_group text, p_max int, p_after bigint)
 returns table (

@@ -204,3 +204,47 @@ func TestGetRefuses(t *testing.T) {
 		}
 	})
 }
+
+func TestGetOfManyShowsThoseThatAreThereInTheOrderAsked(t *testing.T) {
+	each(t, "lanes => 4", func(b bench) {
+		var ids []int64
+		for i := range 6 {
+			ids = append(ids, b.send(surface.Number(i), surface.Text(surface.Number(i)), nil))
+		}
+		batch, err := surface.SendBatch(b.Context(), b.db.Pool(b), queue, []string{"6", "7", "8"}, nil, nil, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ids = append(ids, batch...)
+		ids = append(ids, b.send("9", nil, surface.Text("1 hour")))
+		b.db.Exec(b, "select weir.reject($1, claim_id) from weir.receive($1, 'default', 1)", queue)
+		b.db.Exec(b, "select weir.nack($1, claim_id, delay => '1 hour') from weir.receive($1, 'default', 1)", queue)
+		b.receive("default", 1)
+		asked := []int64{ids[9], 1 << 40, ids[7], ids[0], ids[8], 0, ids[3], ids[1], ids[2], -5, 1<<63 - 1}
+		got := pgtest.QueryAll[string](b, b.db,
+			"select id || ' ' || payload || ' ' || states from weir.get_many($1, $2)", queue, asked)
+		one := pgtest.QueryAll[string](b, b.db, `select g.id || ' ' || g.payload || ' ' || g.states
+			from unnest($2::bigint[]) with ordinality u (id, i) cross join lateral weir.get($1, u.id) g order by u.i`,
+			queue, asked)
+		if len(got) != 7 || fmt.Sprint(got) != fmt.Sprint(one) {
+			b.Errorf("together:\n%v\none by one:\n%v", got, one)
+		}
+		for _, states := range []string{"waiting", "claimed", "delayed", "dead"} {
+			if n := pgtest.QueryVal[int](b, b.db,
+				"select count(*)::int from weir.get_many($1, $2) where states ->> 'default' = $3", queue, ids, states); n == 0 {
+				b.Errorf("none of the messages is %s", states)
+			}
+		}
+	})
+}
+
+func TestGetOfManyRefusesMoreThanAThousandAndNone(t *testing.T) {
+	each(t, "lanes => 1", func(b bench) {
+		for _, ids := range []string{"'{}'", "null", "array[1, null]", "array(select generate_series(1, 1001))"} {
+			_, err := b.db.Pool(b).Exec(b.Context(), "select weir.get_many('jobs', "+ids+"::bigint[])")
+			surface.WantState(b, err, "WR006")
+		}
+		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.get_many('nowhere', '{1}')")
+		surface.WantState(b, err, "WR001")
+	})
+}

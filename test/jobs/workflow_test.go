@@ -270,3 +270,32 @@ func TestWhatIsNoWorkflowIsRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestAStepThatCouldNotBeEnqueuedIsRefusedAtTheStart(t *testing.T) {
+	each(t, "", func(b bench) { // else nobody could finish what comes before it
+		for step, state := range map[string]string{
+			`{"kind": ""}`:                         "WR050",
+			`{"kind": "b", "headers": 1}`:          "WR006",
+			`{"kind": "b", "headers": {"job": 1}}`: "WR006",
+			longStep("args", 2_000_000):            "WR008",
+			longStep("key", 1025):                  "WR006",
+			longStep("kind", 256):                  "WR050",
+		} {
+			_, err := b.db.Pool(b).Exec(b.Context(),
+				`select weir.start_chain('jobs', array['{"kind": "a"}', $1::text::jsonb])`, step)
+			if got := surface.SQLState(err); got != state {
+				b.Errorf("%.60s: %v, want %s", step, err, state)
+			}
+		}
+		b.db.Exec(b, `select weir.start_chain('jobs', array['{"kind": "a"}', '{"kind": "b", "headers": {"h": 1}}']::jsonb[])`)
+	})
+}
+
+// longStep is a step with a text of so many letters as one of its fields.
+func longStep(field string, letters int) string {
+	text := strings.Repeat("x", letters)
+	if field == "kind" {
+		return fmt.Sprintf(`{"kind": %q}`, text)
+	}
+	return fmt.Sprintf(`{"kind": "b", %q: %q}`, field, text)
+}

@@ -212,3 +212,55 @@ func TestManyBindingsCostOnlyThoseThatMayMatch(t *testing.T) {
 		}
 	})
 }
+
+func TestABatchIsPublishedToEachQueueWholeAndInOrderOrToNone(t *testing.T) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		holds := queues(t, db, "a", "b", "small")
+		db.Exec(t, "select weir.bind('t', q) from unnest(array['a', 'b']) q")
+		publish := func(more string) []string {
+			return pgtest.QueryAll[string](t, db, `select format('%s %s %s', queue_name, ids, repeated)
+				from weir.publish_batch('t', array['1', '2', '3']::jsonb[]`+more+`) order by 1`)
+		}
+		if got := publish(""); !slices.Equal(got, []string{"a {1,2,3} {f,f,f}", "b {1,2,3} {f,f,f}"}) {
+			t.Errorf("published %v", got)
+		}
+		db.Exec(t, "select weir.send('a', '0', dedup_key => 'y')")
+		if got := publish(", dedup_keys => array[null, 'y', 'z']"); !slices.Equal(got,
+			[]string{"a {5,4,7} {f,t,f}", "b {4,5,6} {f,f,f}"}) {
+			t.Errorf("published once %v", got)
+		}
+		for _, queue := range []string{"a", "b"} {
+			got := pgtest.QueryAll[string](t, db, `select coalesce(key, '-') || payload || coalesce(headers::text, '')
+				from weir.receive($1, max => 100) order by id`, queue)
+			want := []string{"-1", "-2", "-3", "-1", "-2", "-3"}
+			if queue == "a" {
+				want = []string{"-1", "-2", "-3", "-0", "-1", "-3"}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("queue %s was sent %v", queue, got)
+			}
+		}
+		publish(`, keys => array['k', null, 'l'], headers => array[null, '{"h": 1}', null]::jsonb[], delay => '1 second'`)
+		if got := pgtest.QueryAll[string](t, db, `select coalesce(key, '-') || payload || coalesce(headers::text, '')
+			from weir.get_many('b', '{7,8,9}')`); !slices.Equal(got, []string{"k1", `-2{"h": 1}`, "l3"}) {
+			t.Errorf("published with keys and headers %v", got)
+		}
+		before := holds()
+		db.Exec(t, "select weir.configure_queue('small', message_bytes_max => 1024)")
+		db.Exec(t, "select weir.bind('t', 'small')")
+		for sql, state := range map[string]string{
+			"select weir.publish_batch('t', array['1', to_jsonb(repeat('x', 5000))])": "WR008",
+			"select weir.publish_batch('t', array['1', null]::jsonb[])":               "WR007",
+			"select weir.publish_batch('t..t', array['1']::jsonb[])":                  "WR005",
+		} {
+			_, err := db.Pool(t).Exec(t.Context(), sql)
+			surface.WantState(t, err, state)
+		}
+		if after := holds(); after != before {
+			t.Errorf("the queues hold %s, and %s before", after, before)
+		}
+	})
+}

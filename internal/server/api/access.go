@@ -38,6 +38,7 @@ var (
 
 	toProduceSome = need{[]auth.Verb{auth.Produce}, somewhere}
 	toReadSome    = need{[]auth.Verb{auth.Read}, somewhere}
+	toAdminSome   = need{[]auth.Verb{auth.Admin}, somewhere}
 	toLookOrSend  = need{[]auth.Verb{auth.Read, auth.Produce}, somewhere}
 	toHandOver    = need{[]auth.Verb{auth.Consume, auth.Produce}, somewhere}
 

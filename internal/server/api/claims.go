@@ -81,14 +81,17 @@ type nacksOutput struct {
 
 // nack gives the messages of one or more claims back, all or none.
 func (a *api) nack(ctx context.Context, in *nackInput) (*output[nacksOutput], error) {
-	list, err := each(ctx, a, "nacks", in.Body.Nacks, func(tx *engine.Client, i int, item nackItem) (finished, error) {
+	parts := make([]engine.ClaimPart, len(in.Body.Nacks))
+	for i, item := range in.Body.Nacks {
 		delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), item.DelayMS)
 		if err != nil {
-			return finished{}, err
+			return nil, err
 		}
-		n, err := tx.Nack(ctx, in.Queue, item.ClaimID, item.IDs, delay, item.Reason)
-		return finished{ClaimID: item.ClaimID, Finished: n}, err
-	})
+		parts[i] = engine.ClaimPart{
+			Verb: engine.VerbNack, Claim: item.ClaimID, IDs: item.IDs, Delay: delay, Reason: item.Reason,
+		}
+	}
+	list, err := a.settle(ctx, in.Queue, "nacks", parts)
 	return reply(nacksOutput{Nacks: list}, err)
 }
 
@@ -114,11 +117,11 @@ type releasesOutput struct {
 
 // release gives the messages of one or more claims back unused, all or none.
 func (a *api) release(ctx context.Context, in *releaseInput) (*output[releasesOutput], error) {
-	list, err := each(ctx, a, "releases", in.Body.Releases,
-		func(tx *engine.Client, _ int, item releaseItem) (finished, error) {
-			n, err := tx.Release(ctx, in.Queue, item.ClaimID, item.IDs)
-			return finished{ClaimID: item.ClaimID, Finished: n}, err
-		})
+	parts := make([]engine.ClaimPart, len(in.Body.Releases))
+	for i, item := range in.Body.Releases {
+		parts[i] = engine.ClaimPart{Verb: engine.VerbRelease, Claim: item.ClaimID, IDs: item.IDs}
+	}
+	list, err := a.settle(ctx, in.Queue, "releases", parts)
 	return reply(releasesOutput{Releases: list}, err)
 }
 
@@ -145,12 +148,28 @@ type rejectsOutput struct {
 
 // reject moves the messages of one or more claims to the dead letters, all or none.
 func (a *api) reject(ctx context.Context, in *rejectInput) (*output[rejectsOutput], error) {
-	list, err := each(ctx, a, "rejects", in.Body.Rejects,
-		func(tx *engine.Client, _ int, item rejectItem) (finished, error) {
-			n, err := tx.Reject(ctx, in.Queue, item.ClaimID, item.IDs, item.Reason)
-			return finished{ClaimID: item.ClaimID, Finished: n}, err
-		})
+	parts := make([]engine.ClaimPart, len(in.Body.Rejects))
+	for i, item := range in.Body.Rejects {
+		parts[i] = engine.ClaimPart{Verb: engine.VerbReject, Claim: item.ClaimID, IDs: item.IDs, Reason: item.Reason}
+	}
+	list, err := a.settle(ctx, in.Queue, "rejects", parts)
 	return reply(rejectsOutput{Rejects: list}, err)
+}
+
+// settle gives back or rejects parts of claims, all or none, together with those of other requests; what cannot be done
+// so goes alone.
+func (a *api) settle(ctx context.Context, queue, listName string, parts []engine.ClaimPart) ([]finished, error) {
+	list, err := together(parts, func() ([]finished, error) {
+		counts, err := a.dispatch.Settle(queue, parts)
+		return pair(parts, counts, func(claim int64, n int) finished { return finished{claim, n} }), err
+	})
+	if !errors.Is(err, dispatch.ErrAlone) {
+		return list, err
+	}
+	return each(ctx, a, listName, parts, func(tx *engine.Client, _ int, p engine.ClaimPart) (finished, error) {
+		n, err := tx.Settle(ctx, queue, p)
+		return finished{ClaimID: p.Claim, Finished: n}, err
+	})
 }
 
 type extendInput struct {

@@ -154,15 +154,19 @@ type snoozeOutput struct {
 
 // snooze gives claimed messages back for later, without counting the delivery.
 func (a *api) snooze(ctx context.Context, in *snoozeInput) (*output[snoozeOutput], error) {
-	list, err := each(ctx, a, "snoozes", in.Body.Snoozes,
-		func(tx *engine.Client, i int, item snoozeItem) (snoozed, error) {
-			delay, err := optionalSpan(fmt.Sprintf("body.snoozes[%d].delay_ms", i), &item.DelayMS)
-			if err != nil {
-				return snoozed{}, err
-			}
-			n, err := tx.Snooze(ctx, in.Queue, item.ClaimID, item.IDs, *delay)
-			return snoozed{ClaimID: item.ClaimID, Snoozed: n}, err
-		})
+	parts := make([]engine.ClaimPart, len(in.Body.Snoozes))
+	for i, item := range in.Body.Snoozes {
+		delay, err := optionalSpan(fmt.Sprintf("body.snoozes[%d].delay_ms", i), &item.DelayMS)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = engine.ClaimPart{Verb: engine.VerbSnooze, Claim: item.ClaimID, IDs: item.IDs, Delay: delay}
+	}
+	done, err := a.settle(ctx, in.Queue, "snoozes", parts)
+	list := make([]snoozed, len(done))
+	for i, f := range done {
+		list[i] = snoozed{ClaimID: f.ClaimID, Snoozed: f.Finished}
+	}
 	return reply(snoozeOutput{Snoozes: list}, err)
 }
 

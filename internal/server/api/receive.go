@@ -90,7 +90,7 @@ func (a *api) pop(ctx context.Context, in *popInput) (*output[messagesOutput], e
 	if in.Body != nil && in.Body.Max != nil {
 		n = *in.Body.Max
 	}
-	list, err := a.engine.Pop(ctx, in.Queue, in.Group, n)
+	list, err := a.dispatch.Pop(in.Queue, in.Group, n)
 	tracing.Received(ctx, list)
 	return reply(messagesOutput{Messages: list}, err)
 }
@@ -109,6 +109,21 @@ type MessagePath struct {
 // get shows one message and how each group stands to it.
 func (a *api) get(ctx context.Context, in *MessagePath) (*output[engine.Stored], error) {
 	return reply(a.engine.Get(ctx, in.Queue, in.ID))
+}
+
+type getManyInput struct {
+	QueuePath
+	IDs []int64 `query:"id,explode" required:"true" minItems:"1" maxItems:"1000" doc:"A message; once for each."`
+}
+
+type getManyOutput struct {
+	Messages []engine.Stored `json:"messages" doc:"Those that the queue holds, in the order of the request."`
+}
+
+// getMany shows messages and how each group stands to them.
+func (a *api) getMany(ctx context.Context, in *getManyInput) (*output[getManyOutput], error) {
+	list, err := a.engine.GetMany(ctx, in.Queue, in.IDs)
+	return reply(getManyOutput{Messages: list}, err)
 }
 
 type peekOutput struct {

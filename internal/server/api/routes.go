@@ -14,12 +14,15 @@ const (
 	topicPath   = "/v1/topics/{topic}"
 	bindingPath = "/v1/topics/{pattern}/queues/{queue}"
 
+	schedulePath = "/v1/schedules/{schedule}"
+
 	get, post, put, patch, remove = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 )
 
 // routes is the list of all routes, each with what it needs. An operation has the name of the SQL function it calls.
 func (a *api) routes() {
 	direct(a, toProduce, post, queuePath+"/messages", "send_batch", "Send messages, all or none", a.sendBatch)
+	route(a, toRead, get, queuePath+"/messages", "get_many", "Show messages and how each group stands to them", a.getMany)
 	route(a, toRead, get, queuePath+"/messages/{id}", "get", "Show a message and how each group stands to it", a.get)
 
 	direct(a, toConsume, post, groupPath+"/receive", "receive", "Claim messages, waiting for some if asked to", a.receive)
@@ -34,13 +37,7 @@ func (a *api) routes() {
 	direct(a, toConsume, post, groupPath+"/reject", "reject", "Move claimed messages to the dead letters", a.reject)
 	direct(a, toConsume, post, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
 
-	route(a, toProduce, post, queuePath+"/jobs", "enqueue", "Enqueue jobs, all or none", a.enqueue)
-	route(a, toRead, get, queuePath+"/jobs/{id}", "job", "Show how a tracked job stands", a.job)
-	route(a, toAdmin, post, queuePath+"/jobs/{id}/cancel", "cancel", "Cancel a job", a.cancel)
-	route(a, toConsume, post, groupPath+"/finish", "finish", "Finish claimed jobs with their results", a.finish)
-	route(a, toConsume, post, groupPath+"/progress", "progress", "Tell how far a job is", a.progress)
-	route(a, toConsume, post, groupPath+"/snooze", "snooze", "Give claimed messages back for later", a.snooze)
-	route(a, toConsume, post, groupPath+"/cancelled", "cancelled", "Ask which claimed jobs were cancelled", a.cancelled)
+	a.jobRoutes()
 
 	route(a, toReadSome, get, "/v1/queues", "list_queues", "List the queues", a.listQueues)
 	route(a, toRead, get, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)
@@ -82,6 +79,31 @@ func (a *api) routes() {
 	route(a, needsNothing, get, "/readyz", "ready", "Check that requests can be served: 503 says why not", a.ready)
 }
 
+// jobRoutes are those of jobs, workflows and schedules.
+func (a *api) jobRoutes() {
+	route(a, toProduce, post, queuePath+"/jobs", "enqueue", "Enqueue jobs, all or none", a.enqueue)
+	route(a, toRead, get, queuePath+"/jobs/{id}", "job", "Show how a tracked job stands", a.job)
+	route(a, toAdmin, post, queuePath+"/jobs/{id}/cancel", "cancel", "Cancel a job", a.cancel)
+	route(a, toConsume, post, groupPath+"/finish", "finish", "Finish claimed jobs with their results", a.finish)
+	route(a, toConsume, post, groupPath+"/progress", "progress", "Tell how far a job is", a.progress)
+	route(a, toConsume, post, groupPath+"/snooze", "snooze", "Give claimed messages back for later", a.snooze)
+	route(a, toConsume, post, groupPath+"/cancelled", "cancelled", "Ask which claimed jobs were cancelled", a.cancelled)
+
+	route(a, toProduce, post, queuePath+"/workflows", "start_workflow",
+		"Start jobs of which some come after others", a.startWorkflow)
+	route(a, toProduce, post, queuePath+"/chains", "start_chain", "Start jobs that come one after the other", a.startChain)
+	route(a, toProduce, post, queuePath+"/batches", "start_batch", "Start jobs, and one for when all have ended",
+		a.startBatch)
+	route(a, toRead, get, queuePath+"/workflows/{workflow}", "workflow", "Show the steps of a workflow", a.workflow)
+
+	route(a, toReadSome, get, "/v1/schedules", "list_schedules", "List the schedules", a.listSchedules)
+	route(a, toAdminSome, put, schedulePath, "schedule", "Enqueue a job again and again", a.schedule)
+	route(a, toAdminSome, remove, schedulePath, "unschedule", "Drop a schedule", a.unschedule)
+	route(a, toAdminSome, post, schedulePath+"/pause", "pause_schedule", "Stop a schedule", a.pauseSchedule)
+	route(a, toAdminSome, post, schedulePath+"/resume", "resume_schedule", "End the pause of a schedule", a.resumeSchedule)
+	route(a, needsToken, get, "/v1/next_times", "next_times", "Show when a cron expression is due", a.nextTimes)
+}
+
 // route registers one operation and turns the errors of its handler into problems.
 func route[I, O any](
 	a *api, needs need, method, path, name, summary string, handle func(context.Context, *I) (*O, error),
@@ -110,7 +132,7 @@ func route[I, O any](
 // statusOf is the status of an operation that was carried out; 0 is for huma to choose.
 func statusOf(operation string) int {
 	switch operation {
-	case "send_batch", "publish", "enqueue":
+	case "send_batch", "publish", "enqueue", "start_workflow", "start_chain", "start_batch":
 		return http.StatusCreated
 	case "receive", "ack", "nack", "release", "reject", "extend":
 		return http.StatusOK

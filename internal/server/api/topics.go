@@ -75,33 +75,45 @@ type publishedOutput struct {
 	Sent []engine.Published `json:"sent" doc:"One for each queue that the topic leads to."`
 }
 
-// publish sends messages to every queue that their topic leads to, all or none. Where it led is known when it is done:
-// a caller who may not send to one of these queues has it undone.
+// publish sends messages to every queue that their topic leads to, all or none: those with the same options by one
+// call. Where it led is known when it is done: a caller who may not send to one of these queues has it undone.
 func (a *api) publish(ctx context.Context, in *publishInput) (*output[publishOutput], error) {
-	one := func(tx *engine.Client, i int, m outgoing) (publishedOutput, error) {
-		options, err := m.options("body.messages", i)
-		if err != nil {
-			return publishedOutput{}, err
-		}
-		sent, err := tx.Publish(ctx, in.Topic, m.message(ctx), options)
-		return publishedOutput{Sent: sent}, err
+	runs, err := runsOf(ctx, "body.messages", in.Body.Messages)
+	if err != nil {
+		return nil, err
 	}
-	if auth.From(ctx).MayEverywhere(auth.Produce) || len(in.Body.Messages) == 0 {
-		list, err := each(ctx, a, "messages", in.Body.Messages, one)
-		return reply(publishOutput{Messages: list}, err)
+	if len(runs) == 1 && auth.From(ctx).MayEverywhere(auth.Produce) {
+		return reply(a.publishRuns(ctx, a.engine, in.Topic, runs))
 	}
-	var list []publishedOutput
-	err := a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
-		list, err = inOrder("messages", in.Body.Messages, func(i int, m outgoing) (publishedOutput, error) {
-			out, err := one(tx, i, m)
-			for _, p := range out.Sent {
-				if refused := a.allow(ctx, auth.Produce, p.Queue); refused != nil {
-					return publishedOutput{}, refused
-				}
-			}
-			return out, err
-		})
+	var out publishOutput
+	err = a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
+		out, err = a.publishRuns(ctx, tx, in.Topic, runs)
 		return err
 	})
-	return reply(publishOutput{Messages: list}, err)
+	return reply(out, err)
+}
+
+// publishRuns publishes one run after the other.
+func (a *api) publishRuns(ctx context.Context, client *engine.Client, topic string, runs []run) (publishOutput, error) {
+	out := publishOutput{Messages: []publishedOutput{}}
+	for _, run := range runs {
+		done, err := client.PublishBatch(ctx, topic, run.batch, run.options)
+		if err != nil {
+			return publishOutput{}, err //nolint:wrapcheck // it says what was being done
+		}
+		list := make([]publishedOutput, len(run.batch))
+		for i := range list {
+			list[i].Sent = make([]engine.Published, len(done))
+		}
+		for q, p := range done {
+			if refused := a.allow(ctx, auth.Produce, p.Queue); refused != nil {
+				return publishOutput{}, refused
+			}
+			for i := range list {
+				list[i].Sent[q] = engine.Published{Queue: p.Queue, ID: p.IDs[i], Repeated: p.Repeated[i]}
+			}
+		}
+		out.Messages = append(out.Messages, list...)
+	}
+	return out, nil
 }

@@ -15,6 +15,8 @@ type Dispatcher struct {
 	sends     *gatherer[sendAim, []engine.Outgoing, []engine.Sent]
 	acks      *gatherer[string, []engine.ClaimPart, []int]
 	extends   *gatherer[string, []engine.ClaimPart, []time.Time]
+	settles   *gatherer[string, []engine.ClaimPart, []int]
+	pops      *gatherer[place, int, []engine.Message]
 	receivers *receivers
 }
 
@@ -30,6 +32,8 @@ func New(drain context.Context, client *engine.Client, listener *engine.Listener
 	receiving := &precedence{calls: map[string]*underway{}}
 	d.acks = newGatherer(func(queue string) func() { receiving.next(queue); return first.enter(queue) }, d.ackAll)
 	d.extends = newGatherer(first.enter, d.extendAll)
+	d.settles = newGatherer(first.enter, d.settleAll)
+	d.pops = newGatherer(func(at place) func() { return first.enter(at.queue) }, d.popAll)
 	d.receivers = newReceivers(drain, listener, func(queue string) func() {
 		end, ended := first.enter(queue), receiving.enter(queue)
 		return func() { end(); ended() }
@@ -42,6 +46,8 @@ func (d *Dispatcher) Close() {
 	d.sends.ended.Wait()
 	d.acks.ended.Wait()
 	d.extends.ended.Wait()
+	d.settles.ended.Wait()
+	d.pops.ended.Wait()
 	d.receivers.ended.Wait()
 }
 
@@ -122,17 +128,19 @@ type CallStats struct {
 
 // Stats say what a Dispatcher has done and holds.
 type Stats struct {
-	Sends, Acks, Extends, Receives CallStats
-	Waiting                        int64 // sends, acks and extends that are not answered yet
-	Receivers                      int64 // receives that are not answered yet
+	Sends, Acks, Extends, Settles, Pops, Receives CallStats
+
+	Waiting   int64 // all but receives that are not answered yet
+	Receivers int64 // receives that are not answered yet
 }
 
 // Stats returns the counts so far.
 func (d *Dispatcher) Stats() Stats {
 	return Stats{
 		Sends: d.sends.counts.read(), Acks: d.acks.counts.read(), Extends: d.extends.counts.read(),
-		Receives:  d.receivers.counts.read(),
-		Waiting:   d.sends.waiting.Load() + d.acks.waiting.Load() + d.extends.waiting.Load(),
+		Settles: d.settles.counts.read(), Pops: d.pops.counts.read(), Receives: d.receivers.counts.read(),
+		Waiting: d.sends.waiting.Load() + d.acks.waiting.Load() + d.extends.waiting.Load() +
+			d.settles.waiting.Load() + d.pops.waiting.Load(),
 		Receivers: d.receivers.held(),
 	}
 }

@@ -10,6 +10,8 @@
 //	          dedup key, the batch is halved until that request is alone.
 //	acks      one ack_many, which leaves what is not plain (too late, locked elsewhere) to a call of its own
 //	extends   one extend_many, likewise
+//	nacks     one settle_many for them and for releases, snoozes and rejects, likewise; halved as sends are
+//	pops      one pop for all that pop from a group, first come first served
 //	receives  one receive_many for all that wait for a group, first come first served; each gets claims of its own.
 //	          The acks that came in meanwhile go along, in one transaction
 //

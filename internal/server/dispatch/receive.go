@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -290,15 +291,16 @@ func (d *Dispatcher) receiveAlone(
 // Release gives back what was claimed for a client that went away before it got it: it is due at once, and this
 // delivery is not counted.
 func (d *Dispatcher) Release(queue string, list []engine.Message) {
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-	defer cancel()
 	for _, claim := range ClaimsOf(list) {
-		if _, err := d.engine.Release(ctx, queue, claim, nil); err != nil {
+		_, err := d.Settle(queue, []engine.ClaimPart{{Claim: claim, Verb: engine.VerbRelease}})
+		if errors.Is(err, ErrAlone) || errors.Is(err, ErrBusy) {
+			ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+			_, err = d.engine.Release(ctx, queue, claim, nil)
+			cancel()
+		}
+		if err != nil {
 			d.log.Warn("cannot give back a claim", "queue", queue, "claim_id", claim, "error", err)
 		}
-	}
-	if len(list) > 0 {
-		d.receivers.sent(queue)
 	}
 }
 

@@ -46,6 +46,8 @@ select weir.version(); -- ok
 select weir.route('news'); -- ok
 select weir.publish('news', '1'); -- ok
 select weir.publish('both', '1'); -- fail 42501
+select weir.publish_batch('news', array['1']::jsonb[]); -- ok
+select weir.publish_batch('both', array['1']::jsonb[]); -- fail 42501
 select weir.send('other', '1'); -- fail 42501
 select weir.send_batch('other', array['1']::jsonb[]); -- fail 42501
 select weir.send('none', '1'); -- fail WR001
@@ -59,6 +61,7 @@ select weir.extend('mine', {claim}, '1 hour'); -- fail 42501
 select weir.mark_waiting('mine'); -- fail 42501
 select weir.peek('mine'); -- fail 42501
 select weir.get('mine', {first}); -- fail 42501
+select weir.get_many('mine', array[{first}]); -- fail 42501
 select weir.dead_letters('mine'); -- fail 42501
 select weir.stats('mine'); -- fail 42501
 select weir.list_queues(); -- fail 42501
