@@ -81,12 +81,12 @@ STAGES := check unit engine upgraded pooler around deploy e2e api-check sdk
 
 .PHONY: test
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
-	@rm -rf $(RESULTS); failed=""; \
+	@rm -rf $(RESULTS); mkdir -p $(RESULTS); failed=""; \
 	for stage in $(STAGES); do \
 		echo "==> make $$stage"; \
-		$(MAKE) --no-print-directory -k $$stage || failed="$$failed $$stage"; \
+		$(MAKE) --no-print-directory -k $$stage 2>&1 | tee $(RESULTS)/$$stage.log || failed="$$failed $$stage"; \
 	done; \
-	$(MAKE) --no-print-directory tally || failed="$$failed tally"; \
+	$(MAKE) --no-print-directory tally FAILED="$$failed" || failed="$$failed tally"; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed"; exit 1; fi; \
 	echo "PASSED: $(STAGES)"
 
@@ -113,7 +113,7 @@ generated: ## fail when a generated file is not what make generate writes
 
 .PHONY: tidy
 tidy: ## check the house rules
-	$(call testsum,tidy,$(NEWEST)) ./internal/tidy
+	$(call testsum,check-tidy,$(NEWEST)) ./internal/tidy
 
 .PHONY: unit
 unit: ## tests of the Go parts, with the race detector, on the newest PostgreSQL
@@ -136,7 +136,7 @@ upgraded: ## the suites of behaviour in a database that the first release made, 
 .PHONY: pooler
 pooler: packages ## behind PgBouncer, on the newest PostgreSQL: what is about it, and the suites of behaviour
 	$(call testsum,pooler,$(NEWEST)) -timeout 10m ./test/pooler/...
-	export WEIR_TEST_POOLER=1; $(call testsum,pooled,$(NEWEST)) -p 2 -timeout 10m $(BEHAVIOUR:%=./test/%/...)
+	export WEIR_TEST_POOLER=1; $(call testsum,pooler-behaviour,$(NEWEST)) -p 2 -timeout 10m $(BEHAVIOUR:%=./test/%/...)
 
 .PHONY: around
 around: packages ## pg_upgrade, failover, pg_cron, PostgREST's way of calling
@@ -211,7 +211,9 @@ sdk-python: build packages $(VENV)/ready ## the Python SDK: format, lint, types,
 	$(VENV)/bin/ruff format --check sdk/python
 	$(VENV)/bin/ruff check sdk/python
 	cd sdk/python && ../../$(VENV)/bin/mypy
-	cd sdk/python && WEIR=$(CURDIR)/build/weir ../conformance/with-weir ../../$(VENV)/bin/pytest
+	@mkdir -p $(RESULTS)
+	cd sdk/python && WEIR=$(CURDIR)/build/weir ../conformance/with-weir ../../$(VENV)/bin/pytest \
+		--junitxml $(CURDIR)/$(RESULTS)/sdk-python.xml
 
 $(VENV)/ready: sdk/python/requirements.txt sdk/python/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -226,7 +228,8 @@ NPM := npm --prefix sdk/typescript --no-audit --no-fund --loglevel=error
 sdk-typescript: build packages sdk/typescript/node_modules/.package-lock.json ## the TypeScript SDK
 	$(NPM) run -s lint
 	$(NPM) run -s typecheck
-	WEIR=$(CURDIR)/build/weir $(NPM) run -s test
+	@mkdir -p $(RESULTS)
+	WEIR=$(CURDIR)/build/weir RESULTS=$(CURDIR)/$(RESULTS)/sdk-typescript.xml $(NPM) run -s test
 	WEIR=$(CURDIR)/build/weir $(NPM) run -s smoke
 
 sdk/typescript/node_modules/.package-lock.json: sdk/typescript/package-lock.json
@@ -243,11 +246,13 @@ build/schemathesis/ready: test/api/requirements.txt
 	build/schemathesis/bin/pip install -q --disable-pip-version-check -r test/api/requirements.txt
 	touch $@
 
+# Stages that failed, for tally.
+FAILED ?=
+
 .PHONY: tally
-tally: ## count what the stages ran, from the results they left
-	@$(TESTSUM) --raw-command -- cat $(sort $(wildcard $(RESULTS)/*.json))
-	@count() { cat $(RESULTS)/*.json | grep '"Test":' | grep -c "\"Action\":\"$$1\"" || true; }; \
-	echo "$$(count pass) passed, $$(count fail) failed, $$(count skip) skipped"
+tally: ## count what the stages ran, from the results they left, and tell what failed and why
+	@$(TESTSUM) --raw-command -- cat $(sort $(wildcard $(RESULTS)/*.json)) || true
+	@go run ./internal/tally $(RESULTS) $(FAILED)
 
 # testsum NAME,VERSION runs `go test` on that PostgreSQL with the arguments that follow and keeps the results for tally.
 testsum = mkdir -p $(RESULTS) && WEIR_TEST_PG=$(2) $(TESTSUM) --jsonfile $(RESULTS)/$(1).json -- -count=1
