@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pickle
 import shutil
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -23,7 +26,7 @@ import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import weir
 from weir import calls, codec, testing
@@ -126,6 +129,64 @@ def test_a_connection_that_broke_while_it_was_idle_is_not_used(dsn: str, queue: 
             behind.shutdown(socket.SHUT_RDWR)  # as a failover does that says nothing
         client.send(queue, 2)
         assert [m.payload for m in client.pop(queue, max=10)] == [1, 2]
+
+
+class Door:
+    """A way to the server that can hold back what the server says until it has hung up, and then say it at once."""
+
+    def __init__(self, dsn: str, name: str) -> None:
+        to = conninfo_to_dict(dsn)
+        self._server = (str(to["host"]), int(str(to["port"])))
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.dsn = make_conninfo(dsn, port=self._listener.getsockname()[1], application_name=name)
+        self.holding, self.holds = False, threading.Event()
+        self.hung_up, self.release = threading.Event(), threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            client, server = self._listener.accept()[0], socket.create_connection(self._server)
+            over = threading.Event()
+            for work in (self._up, self._down):
+                threading.Thread(target=work, args=(client, server, over), daemon=True).start()
+
+    def _up(self, client: socket.socket, server: socket.socket, over: threading.Event) -> None:
+        while (data := client.recv(1 << 16)) and not over.is_set():
+            server.sendall(data)
+        for end in (client, server):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _down(self, client: socket.socket, server: socket.socket, over: threading.Event) -> None:
+        held = b""
+        while data := server.recv(1 << 16):
+            if self.holding:
+                held += data
+                self.holds.set()
+            else:
+                client.sendall(data)
+        if held:
+            self.hung_up.set()
+            self.release.wait()
+            over.set()
+            client.sendall(held)
+
+
+def test_a_connection_whose_end_came_together_with_an_answer_is_not_used(dsn: str, queue: str) -> None:
+    name = f"py-{queue}"
+    door = Door(dsn, name)
+    with weir.connect(door.dsn) as client, ThreadPoolExecutor() as pool:
+        client.send(queue, 1)
+        door.holding = True
+        second = pool.submit(client.send, queue, 2)
+        assert door.holds.wait(PATIENCE), "the answer"
+        assert end_connections(dsn, name) >= 1
+        assert door.hung_up.wait(PATIENCE), "the end"
+        door.holding = False
+        door.release.set()
+        second.result(PATIENCE)
+        client.send(queue, 3)
+        assert [m.payload for m in client.pop(queue, max=10)] == [1, 2, 3]
 
 
 async def test_connections_of_an_async_client_are_replaced(dsn: str, queue: str) -> None:

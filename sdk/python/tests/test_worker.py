@@ -404,20 +404,18 @@ def test_a_second_sigterm_stops_at_once(client: weir.Client, queue: str, dsn: st
     assert process.wait(PATIENCE) == 0
 
 
-def test_a_worker_outlives_the_end_of_all_its_connections(client: weir.Client, queue: str, caplog: Any) -> None:
+def test_a_worker_outlives_the_end_of_all_its_connections(dsn: str, queue: str, caplog: Any) -> None:
     caplog.set_level(logging.CRITICAL)
     seen: list[Any] = []
-    transport: Any = client.transport
-    with weir.Worker(client, queue, lambda message: seen.append(message.payload)) as worker:
-        client.send(queue, 1)
-        until(lambda: seen == [1])
-        with transport.connection() as conn, psycopg.connect(transport.pool.conninfo, autocommit=True) as other:
-            mine = {conn.info.backend_pid, other.info.backend_pid}
-            other.execute(
-                "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
-                " and usename = current_user and application_name = '' and pid <> all(%s)",
-                [list(mine)],
-            )
-        client.send(queue, 2)
-        until(lambda: seen == [1, 2])
+    name = f"py-{queue}"
+    with (
+        weir.connect(f"{dsn}&application_name={name}") as client,
+        weir.Worker(client, queue, lambda message: seen.append(message.payload)) as worker,
+    ):
+        for n in range(1, 4):
+            client.send(queue, n)
+            until(lambda n=n: seen == list(range(1, n + 1)), "the message")  # type: ignore[misc]
+            with psycopg.connect(dsn, autocommit=True) as other:
+                query = "select pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = %s"
+                other.execute(query, [name])
         until(lambda: worker.health().receiving)

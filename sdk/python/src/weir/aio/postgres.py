@@ -64,15 +64,28 @@ class AsyncPostgres:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
-        """Lend a connection."""
+        """Lend a connection.
+
+        A server that ends it may say so together with the answer to a call, which the driver takes for a notice; the
+        next call would find a connection that breaks under it and could not know what was done.
+        """
         await self._open()
         try:
             conn = await self.pool.getconn()
         except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed, psycopg.Error) as error:
             raise errors.cannot_connect(error) from error
+        severities: list[str | None] = []
+
+        def note(notice: psycopg.errors.Diagnostic) -> None:
+            severities.append(notice.severity_nonlocalized)
+
+        conn.add_notice_handler(note)
         try:
             yield conn
         finally:
+            conn.remove_notice_handler(note)
+            if "FATAL" in severities:
+                await conn.close()
             await self.pool.putconn(conn)
 
     async def connect(self) -> psycopg.AsyncConnection[Any]:

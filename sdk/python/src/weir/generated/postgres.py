@@ -65,15 +65,28 @@ class Postgres:
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Lend a connection."""
+        """Lend a connection.
+
+        A server that ends it may say so together with the answer to a call, which the driver takes for a notice; the
+        next call would find a connection that breaks under it and could not know what was done.
+        """
         self._open()
         try:
             conn = self.pool.getconn()
         except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed, psycopg.Error) as error:
             raise errors.cannot_connect(error) from error
+        severities: list[str | None] = []
+
+        def note(notice: psycopg.errors.Diagnostic) -> None:
+            severities.append(notice.severity_nonlocalized)
+
+        conn.add_notice_handler(note)
         try:
             yield conn
         finally:
+            conn.remove_notice_handler(note)
+            if "FATAL" in severities:
+                conn.close()
             self.pool.putconn(conn)
 
     def connect(self) -> psycopg.Connection[Any]:
