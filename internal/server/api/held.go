@@ -19,11 +19,25 @@ type heldReader struct {
 // Read implements io.Reader.
 func (h *heldReader) Read(p []byte) (int, error) {
 	n, err := h.from.Read(p)
-	h.own += int64(n)
-	if h.held.Add(int64(n)) > h.max {
+	if !h.take(int64(n)) {
 		return n, dispatch.ErrBusy
 	}
 	return n, err //nolint:wrapcheck // bodyProblem tells the errors apart
+}
+
+// take counts bytes where there is room for them. What there is no room for is never counted, so that only the body
+// that brings it is turned away and none of those beside it.
+func (h *heldReader) take(n int64) bool {
+	for {
+		held := h.held.Load()
+		if n > 0 && held+n > h.max {
+			return false
+		}
+		if h.held.CompareAndSwap(held, held+n) {
+			h.own += n
+			return true
+		}
+	}
 }
 
 // release is called when the request has been answered.
