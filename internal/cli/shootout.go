@@ -28,10 +28,11 @@ func (a *app) shootout() *cobra.Command {
 			if err != nil {
 				return usage(err, shootout.ErrOptions)
 			}
-			return a.reportShootout(got, reports)
+			return a.reportShootout(ctx, got, reports)
 		})
 	flags := c.Flags()
 	flags.StringVar(&opts.Root, "root", "", "the checkout of the repository (default: the one around)")
+	flags.StringVar(&opts.Bin, "server", "", "folder with initdb and postgres to use (default: PostgreSQL 18, fetched)")
 	flags.StringSliceVar(&opts.Systems, "systems", nil, "only these: the names of folders in bench/adapters")
 	flags.StringSliceVar(&opts.Workloads, "workloads", nil, "only these")
 	flags.BoolVar(&opts.Quick, "quick", false, "only the workloads that tell most")
@@ -40,7 +41,7 @@ func (a *app) shootout() *cobra.Command {
 	flags.IntVar(&opts.Repetitions, "rounds", opts.Repetitions, "repetitions")
 	flags.Float64Var(&opts.Seconds, "seconds", opts.Seconds, "length of a run that goes by time")
 	flags.DurationVar(&opts.Budget, "budget", 0, "begin no run after so long; the next call goes on (default: no end)")
-	flags.StringVar(&reports, "reports", "bench/results", "folder for shootout.md, shootout.svg and shootout.html")
+	flags.StringVar(&reports, "reports", "bench/results", "folder for shootout.md, .svg, .png and .html")
 	flags.StringVar(&opts.Raw, "raw", "", "file of results (default bench/results/raw/shootout.jsonl)")
 	return c
 }
@@ -68,15 +69,44 @@ func usage(err, kind error) error {
 }
 
 // reportShootout writes the reports and says where they are, or prints the results.
-func (a *app) reportShootout(got *shootout.Shootout, dir string) error {
+func (a *app) reportShootout(ctx context.Context, got *shootout.Shootout, dir string) error {
 	paths, err := got.WriteReports(dir)
 	if err != nil {
 		return err
 	}
+	picture, err := got.Photograph(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if picture != "" {
+		paths = append(paths, picture)
+	}
 	return a.say(got, "%d runs: %s", len(got.Results), strings.Join(paths, ", "))
 }
 
-// compare says which figures of two shootouts differ.
+// benchReport writes the reports of what was measured before.
+func (a *app) benchReport() *cobra.Command {
+	dir := ""
+	c := leaf("report RAW...", "Write the reports of raw files of shootouts, together", cobra.MinimumNArgs(1),
+		func(ctx context.Context, paths []string) error {
+			all, err := shootout.Read(paths[0])
+			if err != nil {
+				return err
+			}
+			for _, path := range paths[1:] {
+				more, err := shootout.Read(path)
+				if err != nil {
+					return err
+				}
+				all.Results = append(all.Results, more.Results...)
+			}
+			return a.reportShootout(ctx, all, dir)
+		})
+	c.Flags().StringVar(&dir, "reports", "bench/results", "folder for shootout.md, .svg, .png and .html")
+	return c
+}
+
+// benchCompare says which figures of two shootouts differ.
 func (a *app) benchCompare() *cobra.Command {
 	return leaf("compare BEFORE AFTER", "Compare the raw files of two shootouts", cobra.ExactArgs(2),
 		func(_ context.Context, args []string) error {

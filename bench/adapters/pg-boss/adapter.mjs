@@ -21,14 +21,16 @@ run({
 
   async producer(c) {
     const boss = await open(c, { supervise: false, schedule: false, migrate: false, max: 1 });
+    // A dead worker's jobs are retried when they expire, after 15 minutes unless a job says otherwise.
+    const lease = c.lease_s ? { expireInSeconds: c.lease_s, retryDelay: 0 } : {};
     return (batch) =>
       batch.length === 1
-        ? boss.send("bench", batch[0].payload)
-        : boss.insert(batch.map((m) => ({ name: "bench", data: m.payload })));
+        ? boss.send("bench", batch[0].payload, lease)
+        : boss.insert(batch.map((m) => ({ name: "bench", data: m.payload, ...lease })));
   },
 
   async work(c, ledger, ready) {
-    const boss = await open(c);
+    const boss = await open(c, c.lease_s ? { maintenanceIntervalSeconds: 1 } : {});
     await ready();
     const handle = async (jobs) => {
       ledger.add(...jobs.map((job) => job.data.n));

@@ -1,3 +1,4 @@
-// Package builtin holds the adapters of the shootout that need no other program: the queues that are called by SQL
-// (Weir, PGMQ, a plain table), whose statements stand in bench/adapters/<system>, and Weir's server.
+// Package builtin holds the adapters of the shootout that need no client library: the queues that are called by SQL
+// (Weir, PGMQ, PgQ, a plain table) and those that are spoken to over HTTP (Weir's server, Queen). Statements stand in
+// bench/adapters/<system>.
 package builtin

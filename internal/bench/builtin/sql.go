@@ -37,7 +37,7 @@ type SQL struct {
 // Systems are the adapters of this package by the name of their folder.
 func Systems() map[string]adapter.System {
 	return map[string]adapter.System{
-		"weir": SQL{weir}, "pgmq": SQL{pgmq}, "table": SQL{table}, "weir-http": HTTP{},
+		"weir": SQL{weir}, "pgmq": SQL{pgmq}, "table": SQL{table}, "weir-http": HTTP{}, "pgq": PgQ{}, "queen": Queen{},
 	}
 }
 

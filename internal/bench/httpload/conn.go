@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httputil"
 	"strconv"
 )
@@ -35,12 +36,26 @@ func (c *Conn) Post(path string, body []byte) ([]byte, error) {
 	c.out = fmt.Appendf(c.out[:0], "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\n\r\n", path, len(body))
 	c.out = append(c.out, body...)
+	return c.ask(path)
+}
+
+// Get returns the body of the answer to a path, valid until the next call.
+func (c *Conn) Get(path string) ([]byte, error) {
+	c.out = fmt.Appendf(c.out[:0], "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
+	return c.ask(path)
+}
+
+// ask sends the request that is written and reads the answer.
+func (c *Conn) ask(path string) ([]byte, error) {
 	if _, err := c.Write(c.out); err != nil {
 		return nil, fmt.Errorf("send request: %w", err)
 	}
 	status, length, err := c.head()
 	if err != nil {
 		return nil, err
+	}
+	if status == http.StatusNoContent {
+		return nil, nil
 	}
 	answer, err := c.read(length)
 	if err != nil {

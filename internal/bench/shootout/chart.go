@@ -12,7 +12,7 @@ import (
 const (
 	chartWidth = 520.0
 	labelWidth = 172.0
-	valueWidth = 130.0
+	valueWidth = 148.0
 	barHeight  = 21.0
 	plotHeight = 260.0
 	plotLeft   = 64.0
@@ -89,6 +89,12 @@ func (a axis) place(v float64) float64 {
 // ticks are the values with a line of their own.
 func (a axis) ticks() []float64 {
 	var all []float64
+	if a.log && a.high <= 1000 && a.low >= 1 { // numbers of workers
+		for v := 1.0; v <= a.high*1.001; v *= 2 {
+			all = append(all, v)
+		}
+		return all
+	}
 	if a.log {
 		for v := math.Pow(10, math.Floor(math.Log10(a.low))); v <= a.high*1.001; v *= 10 {
 			if v >= a.low*0.999 {

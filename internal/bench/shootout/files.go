@@ -2,9 +2,19 @@ package shootout
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // WriteReports writes shootout.md, shootout.svg and shootout.html into a folder and returns their paths.
@@ -17,11 +27,12 @@ func (s *Shootout) WriteReports(dir string) ([]string, error) {
 	if err := s.WriteHTML(&page); err != nil {
 		return nil, err
 	}
+	overview, _ := s.overview()
 	files := []struct {
 		name string
 		data []byte
 	}{
-		{"shootout.md", text.Bytes()}, {"shootout.svg", []byte(s.overview())}, {"shootout.html", page.Bytes()},
+		{"shootout.md", text.Bytes()}, {overviewFile, []byte(overview)}, {"shootout.html", page.Bytes()},
 	}
 	var paths []string
 	for _, f := range files {
@@ -34,29 +45,125 @@ func (s *Shootout) WriteReports(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// overviewStyle colours the drawing by itself, because a README has no style for it.
-const overviewStyle = `<style>text{font:12px system-ui,sans-serif;fill:#57606a}.label{text-anchor:end}
-.head{font-weight:600;font-size:14px}.bar{fill:#9aa7b5}.own{fill:#0b7a75}.whisker{stroke:#57606a;stroke-width:1.2}
-@media(prefers-color-scheme:dark){text{fill:#9da7b3}.bar{fill:#5c6b7a}.own{fill:#2fc2b8}}</style>`
+const overviewFile = "shootout.svg"
 
-// overview draws the workloads that tell most below each other.
-func (s *Shootout) overview() string {
-	const gap, head = 18.0, 26.0
-	var body bytes.Buffer
-	y := 4.0
-	shown := map[string]bool{"send-100": true, "consume-100": true, "cycle-100": true, "cycle-1": true, "jobs": true}
+// Photograph has Chromium draw the folder's shootout.svg as shootout.png, two pixels a unit, and returns its path; ""
+// when the machine has no Chromium.
+func (s *Shootout) Photograph(ctx context.Context, dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find folder: %w", err)
+	}
+	program := ""
+	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+		}
+	}
+	if program == "" {
+		return "", nil
+	}
+	profile, err := os.MkdirTemp("", "weir-chromium-")
+	if err != nil {
+		return "", fmt.Errorf("make directory for Chromium: %w", err)
+	}
+	defer os.RemoveAll(profile) //nolint:errcheck // our own, and of no harm
+	picture := filepath.Join(dir, "shootout.png")
+	_, height := s.overview()
+	//nolint:gosec // the browser of this machine, on a file of ours
+	out, err := exec.CommandContext(ctx, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+		"--user-data-dir="+profile, "--force-device-scale-factor=2",
+		fmt.Sprintf("--window-size=%.0f,%.0f", overviewWidth, math.Ceil(height)),
+		"--screenshot="+picture, "file://"+filepath.Join(dir, overviewFile),
+	).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("draw %s: %w: %s", picture, err, tail(string(out), 500))
+	}
+	return picture, shrink(picture)
+}
+
+// shrink writes a PNG anew with the 256 colours that it has most of: a chart needs no more, and is a fraction as large.
+func shrink(picture string) error {
+	data, err := os.ReadFile(picture)
+	if err != nil {
+		return fmt.Errorf("read picture: %w", err)
+	}
+	whole, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("read picture: %w", err)
+	}
+	frame := whole.Bounds()
+	pixels := map[color.Color]int{}
+	for y := frame.Min.Y; y < frame.Max.Y; y++ {
+		for x := frame.Min.X; x < frame.Max.X; x++ {
+			pixels[whole.At(x, y)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(pixels), func(a, b color.Color) int { return pixels[b] - pixels[a] })
+	few := image.NewPaletted(frame, colours[:min(256, len(colours))])
+	draw.Draw(few, frame, whole, frame.Min, draw.Src)
+	var small bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&small, few); err != nil {
+		return fmt.Errorf("write picture: %w", err)
+	}
+	if err := os.WriteFile(picture, small.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write picture: %w", err)
+	}
+	return nil
+}
+
+// overviewStyle colours the drawing by itself, because a README has no style for it.
+const overviewStyle = `<style>svg{background:#fff}text{font:12px system-ui,sans-serif;fill:#57606a}` +
+	`.label{text-anchor:end}.head{font-weight:600;font-size:14px;fill:#1c2430}` +
+	`.bar{fill:#9aa7b5}.own{fill:#0b7a75}.whisker{stroke:#57606a;stroke-width:1.2}` +
+	`@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#9da7b3}.head{fill:#e3e9ef}` +
+	`.bar{fill:#5c6b7a}.own{fill:#2fc2b8}}</style>`
+
+// Sizes of the overview.
+const (
+	overviewGap   = 36.0
+	overviewHead  = 30.0
+	overviewWidth = 2*chartWidth + 3*overviewGap
+)
+
+// overviewPanels are the workloads that tell most, two side by side.
+var overviewPanels = []struct{ workload, head string }{
+	{"send-100", "Send, batches of 100: messages a second"},
+	{"cycle-100", "Send, receive and finish at once, batches of 100"},
+	{"consume-100", "Receive and finish a backlog, batches of 100"},
+	{"cycle-1", "Send, receive and finish at once, one message a call"},
+	{"jobs", "Jobs that send themselves again: jobs a second"},
+	{"latency-100", "From planned send to handler, 100 a second: ms"},
+}
+
+// overview draws those workloads; it returns the height, too.
+func (s *Shootout) overview() (string, float64) {
+	tables := map[string]Table{}
 	for _, t := range s.Tables() {
-		charts := t.bars()
-		if !shown[t.Name] || len(charts) == 0 {
+		tables[t.Name] = t
+	}
+	var body bytes.Buffer
+	y, below, column := overviewGap/2, 0.0, 0
+	for _, panel := range overviewPanels {
+		t := tables[panel.workload]
+		bars := t.bars()
+		if len(bars) == 0 {
 			continue
 		}
-		fmt.Fprintf(&body, `<text class="head" x="0" y="%g">%s: %s, messages a second</text>`, y+16, t.Name, t.About)
-		fmt.Fprintf(&body, `<svg x="0" y="%g" width="%g" height="%g">%s</svg>`, y+head, chartWidth,
-			float64(len(charts))*barHeight, barChart(charts))
-		y += head + float64(len(charts))*barHeight + gap
+		x := overviewGap + float64(column)*(chartWidth+overviewGap)
+		height := float64(len(bars)) * barHeight
+		fmt.Fprintf(&body, `<text class="head" x="%g" y="%g">%s</text>`, x, y+16, html.EscapeString(panel.head))
+		fmt.Fprintf(&body, `<svg x="%g" y="%g" width="%g" height="%g">%s</svg>`, x, y+overviewHead, chartWidth, height,
+			barChart(bars))
+		below = max(below, overviewHead+height+overviewGap)
+		if column++; column == 2 {
+			y, below, column = y+below, 0, 0
+		}
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g">%s%s</svg>`+"\n",
-		chartWidth, y, chartWidth, overviewStyle, body.String())
+	height := y + below
+	const tag = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g">%s%s</svg>`
+	return fmt.Sprintf(tag+"\n", overviewWidth, height, overviewWidth, height, overviewStyle, body.String()), height
 }
 
 // bars are those of the workload's chart.

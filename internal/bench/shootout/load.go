@@ -63,6 +63,9 @@ func (r *run) load(ctx context.Context) error {
 
 // startLate starts the consumers of what has grown.
 func (r *run) startLate(ctx context.Context) error {
+	if err := r.analyze(ctx); err != nil {
+		return err
+	}
 	if err := r.startConsumers(ctx); err != nil {
 		return err
 	}

@@ -15,7 +15,10 @@ func (s *Shootout) WriteMarkdown(w io.Writer) {
 		"[METHODOLOGY.md](../METHODOLOGY.md) says how it measures.\n\n")
 	fmt.Fprintf(w, "%s.\n%d CPUs (%s), %d MB of memory, %s. Server: %s.\n\n", s.when(), m.CPUs, m.CPU,
 		m.MemoryMB, m.OS, m.Build)
-	fmt.Fprintf(w, "%s\n\n", strings.Join(m.settings(), ", "))
+	for _, one := range m.settings() {
+		fmt.Fprintf(w, "- %s\n", one)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "![Messages a second](shootout.svg)\n\n")
 	fmt.Fprintf(w, "Medians of the repetitions (smallest - largest). *of best other*: Weir's rate over that of the "+
 		"fastest\nother system. CPU: seconds a million messages, of PostgreSQL "+

@@ -1,6 +1,7 @@
 package shootout
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -15,10 +16,16 @@ var pageText string
 // card is a workload on the page.
 type card struct {
 	Name, About    string
-	Charts         []template.HTML
+	Drawings       []drawing
 	Cannot, Failed string
 	Heads          []string
 	Rows           []cells
+}
+
+// drawing is a chart of one of the figures that the reader chooses among.
+type drawing struct {
+	Figure string
+	Chart  template.HTML
 }
 
 type cells struct {
@@ -38,6 +45,7 @@ type page struct {
 	Entrants []Entrant
 	Sections []section
 	Settings []string
+	Figures  []string // the first is what a workload is about: its rate or its latency
 }
 
 // Colour is the class of an entrant's lines.
@@ -45,7 +53,10 @@ func (page) Colour(i int) int { return i % palette }
 
 // WriteHTML writes the report as a page that needs nothing else.
 func (s *Shootout) WriteHTML(w io.Writer) error {
-	p := page{When: s.when(), Machine: s.Machine, Entrants: s.entrants()}
+	p := page{When: s.when(), Machine: s.Machine, Entrants: s.entrants(), Figures: []string{mainFigure}}
+	for _, one := range prices {
+		p.Figures = append(p.Figures, one.name)
+	}
 	for _, one := range s.Machine.settings() {
 		p.Settings = append(p.Settings, strings.Trim(one, "`"))
 	}
@@ -92,10 +103,57 @@ func (t *Table) card(entrants []Entrant) card {
 		c.Rows = append(c.Rows, row)
 	}
 	c.Cannot, c.Failed = strings.Join(cannot, ", "), strings.Join(failed, "; ")
+	draw := func(figure, chart string) {
+		c.Drawings = append(c.Drawings, drawing{figure, template.HTML(chart)}) //nolint:gosec // chart.go escapes
+	}
 	for _, chart := range t.charts(entrants) {
-		c.Charts = append(c.Charts, template.HTML(chart)) //nolint:gosec // chart.go escapes what comes from elsewhere
+		draw(mainFigure, chart)
+	}
+	for _, one := range prices {
+		if bars := t.priceBars(one, entrants); len(bars) > 0 {
+			draw(one.name, barChart(bars))
+		}
 	}
 	return c
+}
+
+// mainFigure names what a workload is about.
+const mainFigure = "rate and latency"
+
+// price is a figure of which less is better.
+type price struct {
+	name, unit string
+	of         func(r *Row) Spread
+}
+
+var prices = []price{
+	{"server CPU", "s a million", func(r *Row) Spread { return r.ServerCPU }},
+	{"client CPU", "s a million", func(r *Row) Spread { return r.ClientCPU }},
+	{"WAL", "B a message", func(r *Row) Spread { return r.WAL }},
+	{"dead tuples", "a message", func(r *Row) Spread { return r.DeadTuples }},
+	{"storage", "MB", func(r *Row) Spread { return r.StorageMB }},
+	{"server memory", "MB", func(r *Row) Spread { return r.ServerMB }},
+	{"client memory", "MB", func(r *Row) Spread { return r.ClientMB }},
+}
+
+// priceBars show a price, the lowest first.
+func (t *Table) priceBars(p price, entrants []Entrant) []bar {
+	var bars []bar
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		v := p.of(r)
+		if v.N == 0 {
+			continue
+		}
+		bars = append(bars, bar{
+			label: r.Label(), value: short(v.Median) + " " + p.unit, own: r.isWeir(), size: v.Median, low: v.Min, high: v.Max,
+			series: slices.Index(entrants, r.Entrant),
+			note: fmt.Sprintf("%s: %s %s %s (%s - %s)", r.Label(), p.name, short(v.Median), p.unit, short(v.Min),
+				short(v.Max)),
+		})
+	}
+	slices.SortStableFunc(bars, func(a, b bar) int { return cmp.Compare(a.size, b.size) })
+	return bars
 }
 
 // charts draws what is of interest in the workload.

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	settleWithin   = 10 * time.Minute         // of setup and preload
-	headStart      = 30 * time.Millisecond    // between "go" and the beginning
-	lookEvery      = 10 * time.Millisecond    // at the progress
-	patience       = 7 * time.Second          // without progress in a drain; the longest default poll is 5 s
-	lastSends      = 120 * time.Second        // for producers to end when their time is over
-	preloadBatch   = 100                      // messages
-	preloadSeconds = 15.0                     // a system that cannot send them all within them has less to consume
-	numberSpace    = int64(100_000_000)       // numbers of the messages that a burst adds begin here
-	burstBegin     = 0.4                      // of the run
-	burstLength    = 0.2                      // of the run
-	killAt         = 0.5                      // of the run
-	rescue         = 4 * leaseS * time.Second // patience when a worker was killed
+	settleWithin   = 10 * time.Minute      // of setup and preload
+	headStart      = 30 * time.Millisecond // between "go" and the beginning
+	lookEvery      = 10 * time.Millisecond // at the progress
+	patience       = 7 * time.Second       // without progress in a drain; the longest default poll is 5 s
+	lastSends      = 120 * time.Second     // for producers to end when their time is over
+	preloadBatch   = 100                   // messages
+	preloadSeconds = 15.0                  // a system that cannot send them all within them has less to consume
+	numberSpace    = int64(100_000_000)    // numbers of the messages that a burst adds begin here
+	burstBegin     = 0.4                   // of the run
+	burstLength    = 0.2                   // of the run
+	killAt         = 0.5                   // of the run
+	rescue         = 75 * time.Second      // patience when something was killed; pgqd tries again after 60 s
 )
 
 // driver runs workloads on systems.
@@ -186,13 +186,16 @@ func (r *run) prepare(ctx context.Context) error {
 		}
 		r.address = e.Address
 	}
+	if err := r.reconnect(ctx); err != nil {
+		return err
+	}
 	if r.w.Preload > 0 {
 		if err := r.preload(ctx); err != nil {
 			return err
 		}
-	}
-	if err := r.reconnect(ctx); err != nil {
-		return err
+		if err := r.analyze(ctx); err != nil {
+			return err
+		}
 	}
 	if err := r.hold(ctx); err != nil {
 		return err
@@ -221,6 +224,15 @@ func (r *run) preload(ctx context.Context) error {
 	e, err := p.expect(ctx, "done", settleWithin)
 	r.waiting = e.Count
 	return err
+}
+
+// analyze gives the tables the statistics that they have in a queue at work: what waits was sent faster than autovacuum
+// looks, and a plan made for an empty table would be measured.
+func (r *run) analyze(ctx context.Context) error {
+	if _, err := r.control.Exec(ctx, "analyze"); err != nil {
+		return fmt.Errorf("analyze: %w", err)
+	}
+	return nil
 }
 
 // The ways in which a transaction can be held open. What it opens stays open for the whole run, idle.

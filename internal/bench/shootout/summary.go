@@ -1,7 +1,9 @@
 package shootout
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -59,7 +61,7 @@ type Table struct {
 	Rows []Row
 }
 
-// Tables sums up the results, in the order of Workloads.
+// Tables sums up the results, section by section and in them in the order of Workloads.
 func (s *Shootout) Tables() []Table {
 	var tables []Table
 	for _, w := range Workloads() {
@@ -85,6 +87,9 @@ func (s *Shootout) Tables() []Table {
 			tables = append(tables, t)
 		}
 	}
+	slices.SortStableFunc(tables, func(a, b Table) int {
+		return slices.Index(sections, a.Section) - slices.Index(sections, b.Section)
+	})
 	return tables
 }
 
@@ -170,10 +175,10 @@ func (row *Row) sum() {
 		})
 	}
 	row.Rate = of(func(r Result) *float64 { return &r.Rate })
-	for _, r := range row.best {
-		if r.Rate == row.Rate.Median {
-			row.Workers = r.Workers
-		}
+	if len(row.best) > 0 {
+		row.Workers = slices.MinFunc(row.best, func(a, b Result) int {
+			return cmp.Compare(math.Abs(a.Rate-row.Rate.Median), math.Abs(b.Rate-row.Rate.Median))
+		}).Workers
 	}
 	row.P50 = latency(func(l *Latency) float64 { return l.P50 })
 	row.P95 = latency(func(l *Latency) float64 { return l.P95 })

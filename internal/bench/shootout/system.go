@@ -23,7 +23,6 @@ type System struct {
 	Settings   map[string]string `json:"settings"`   // "default" and "best": what they are
 	Command    []string          `json:"command"`    // $BUILD and $DIR are replaced; none: built into this program
 	Statements string            `json:"statements"` // folder whose SQL files it uses, if not its own
-	Server     string            `json:"server"`     // "15": needs that PostgreSQL; else it runs on the common one
 	Upkeep     bool              `json:"upkeep"`     // it has a part of its own that serves its clients
 	Jobs       bool              `json:"jobs"`       // a job queue: its workers take as many jobs as they like
 

@@ -41,6 +41,8 @@ const (
 	sectionTrouble    = "Trouble"
 )
 
+var sections = []string{sectionThroughput, sectionJobs, sectionLatency, sectionFanOut, sectionTrouble}
+
 const (
 	windowMessages = 20_000
 	leaseS         = 5
