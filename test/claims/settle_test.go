@@ -108,13 +108,18 @@ func (w twin) deal(messages int) map[int64][]int64 {
 		}
 	}
 	held := map[int64][]int64{}
+	conn := w.db.Conn(w)
+	defer conn.Close(w.Context()) //nolint:errcheck // nothing depends on it
 	for {
 		size := 1 + w.IntN(6)
 		var got [2][]surface.Message
 		for k, name := range twins {
+			if _, err := conn.Exec(w.Context(), "select setseed(0.5)"); err != nil { // both look at the same places
+				w.Fatal(err)
+			}
 			for range 3 { // a probe is part of some calls only
 				if len(got[k]) == 0 {
-					got[k] = must2(w.bench)(surface.Receive(w.Context(), w.db.Pool(w), name, group, size, "1 hour"))
+					got[k] = must2(w.bench)(surface.Receive(w.Context(), conn, name, group, size, "1 hour"))
 				}
 			}
 		}
