@@ -18,6 +18,7 @@ type Dispatcher struct {
 	settles   *gatherer[string, []engine.ClaimPart, []int]
 	pops      *gatherer[place, int, []engine.Message]
 	receivers *receivers
+	tides     *tides
 }
 
 // New returns a Dispatcher. The listener tells it what other servers and SQL sessions send; it may be nil. When drain
@@ -26,18 +27,13 @@ func New(drain context.Context, client *engine.Client, listener *engine.Listener
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	d := &Dispatcher{engine: client, log: log}
-	first := &precedence{calls: map[string]*underway{}}
-	d.sends = newGatherer(func(aim sendAim) func() { first.yield(aim.queue); return func() {} }, d.sendAll)
-	receiving := &precedence{calls: map[string]*underway{}}
-	d.acks = newGatherer(func(queue string) func() { receiving.next(queue); return first.enter(queue) }, d.ackAll)
-	d.extends = newGatherer(first.enter, d.extendAll)
-	d.settles = newGatherer(first.enter, d.settleAll)
-	d.pops = newGatherer(func(at place) func() { return first.enter(at.queue) }, d.popAll)
-	d.receivers = newReceivers(drain, listener, func(queue string) func() {
-		end, ended := first.enter(queue), receiving.enter(queue)
-		return func() { end(); ended() }
-	}, d.consume)
+	d := &Dispatcher{engine: client, log: log, tides: newTides()}
+	d.sends = newGatherer(func(aim sendAim) func() { d.tides.beforeSend(aim.queue); return func() {} }, d.sendAll)
+	d.acks = newGatherer(func(queue string) func() { d.tides.beforeAcks(queue); return d.tides.enter(queue) }, d.ackAll)
+	d.extends = newGatherer(d.tides.enter, d.extendAll)
+	d.settles = newGatherer(d.tides.enter, d.settleAll)
+	d.pops = newGatherer(func(at place) func() { return d.tides.enter(at.queue) }, d.popAll)
+	d.receivers = newReceivers(drain, listener, d.tides, d.consume)
 	return d
 }
 
@@ -54,6 +50,8 @@ func (d *Dispatcher) Close() {
 // Ack finishes messages, all parts or none, and returns how many for each part. ErrAlone means that nothing was done
 // and that only a call for this request alone can tell why.
 func (d *Dispatcher) Ack(queue string, parts []engine.ClaimPart) ([]int, error) {
+	d.tides.ackCame(queue)
+	defer d.tides.ackAnswered(queue)
 	return d.acks.do(queue, parts, len(parts), 0)
 }
 

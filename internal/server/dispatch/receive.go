@@ -57,7 +57,7 @@ func (l *line) stir() {
 // receivers are all lines.
 type receivers struct {
 	listener *engine.Listener
-	enter    func(queue string) (end func()) // notes a call
+	tides    *tides
 	call     func(ctx context.Context, at place, wants []engine.Want) ([][]engine.Message, error)
 	drain    context.Context // ends every wait
 	counts   counts
@@ -69,10 +69,10 @@ type receivers struct {
 }
 
 func newReceivers(
-	drain context.Context, listener *engine.Listener, enter func(string) func(),
+	drain context.Context, listener *engine.Listener, tides *tides,
 	call func(context.Context, place, []engine.Want) ([][]engine.Message, error),
 ) *receivers {
-	return &receivers{listener: listener, enter: enter, call: call, drain: drain, lines: map[place]*line{}}
+	return &receivers{listener: listener, tides: tides, call: call, drain: drain, lines: map[place]*line{}}
 }
 
 // Receive claims up to want.Max messages; when there are none it waits for some, up to the given time, until the client
@@ -130,6 +130,7 @@ func (rs *receivers) join(at place, r *receiver, patient bool) bool {
 		rs.ended.Go(func() { rs.serve(at, l) })
 	}
 	l.waiting = append(l.waiting, r)
+	rs.tides.receiverCame(at.queue)
 	if !patient {
 		l.stir()
 	}
@@ -194,7 +195,8 @@ func (rs *receivers) serve(at place, l *line) {
 // once makes one claim for those that wait, and reports whether all that they wanted was there, and whether anybody
 // waited.
 func (rs *receivers) once(at place, l *line) (filled, there bool) {
-	defer rs.enter(at.queue)()
+	rs.tides.beforeClaim(at.queue)
+	defer rs.tides.enterClaim(at.queue)()
 	batch := rs.next(at, l)
 	if len(batch) == 0 {
 		return false, false
@@ -232,10 +234,13 @@ func (rs *receivers) claim(at place, l *line, batch []*receiver) bool {
 		wants[i] = r.want
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	began := time.Now()
 	shares, err := rs.call(ctx, at, wants)
 	cancel()
 	rs.counts.add(len(batch))
 	now := time.Now()
+	filled := err == nil && len(shares[len(shares)-1]) > 0
+	rs.tides.claimed(at, shares, filled, now.Sub(began))
 	var back []*receiver
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -251,7 +256,7 @@ func (rs *receivers) claim(at place, l *line, batch []*receiver) bool {
 	}
 	l.waiting = append(back, l.waiting...)
 	rs.total -= len(batch) - len(back)
-	return err == nil && len(shares[len(shares)-1]) > 0
+	return filled
 }
 
 // rest waits until there may be messages or somebody came who does not wait.

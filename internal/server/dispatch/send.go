@@ -54,6 +54,9 @@ func (d *Dispatcher) sendAll(ctx context.Context, aim sendAim, batch []*request[
 		sent = sent[n:]
 	}
 	if err == nil {
+		if aim.options.Delay == 0 {
+			d.tides.sent(aim.queue, len(all))
+		}
 		d.receivers.sent(aim.queue)
 	}
 }

@@ -16,6 +16,7 @@ func (d *Dispatcher) Settle(queue string, parts []engine.ClaimPart) ([]int, erro
 			bytes += len(*p.Reason)
 		}
 	}
+	d.tides.settleCame(queue)
 	return d.settles.do(queue, parts, len(parts), bytes)
 }
 
