@@ -47,7 +47,7 @@ module DelayedJobAdapter
       enqueue = ->(batch) { batch.each { |m| Delayed::Job.enqueue(BenchJob.new(m.payload['n'], m.payload['v'])) } }
       lambda do |batch|
         command.setting == 'best' ? ActiveRecord::Base.transaction { enqueue.call(batch) } : enqueue.call(batch)
-      rescue ActiveRecord::ActiveRecordError
+      rescue ActiveRecord::ActiveRecordError, PG::Error
         connect(command) # which does not mend itself
         raise
       end
@@ -68,8 +68,10 @@ module DelayedJobAdapter
         end
         begin
           one.start
-        rescue Delayed::FatalBackendError # its README has monit start a worker that ended so again
-          connect(command)
+        rescue Delayed::FatalBackendError, ActiveRecord::ActiveRecordError, PG::Error
+          raise if command.lease_s.zero?
+
+          connect(command) # its README has monit start a worker again that ended so
           retry
         end
       end

@@ -17,6 +17,7 @@ from pgqueuer.queries import Queries
 
 from protocol import Cannot, run
 
+RESTART_EVERY = 0.1  # seconds
 MANAGERS_MAX = 5  # https://pgqueuer.readthedocs.io/en/latest/comparisons/benchmarks/: --dequeue 5
 BATCH = 100  # .../guides/performance-tuning/: "Increase batch_size when jobs are short-lived"
 
@@ -37,9 +38,13 @@ async def setup(c):
 
 
 async def producer(c):
-    queries = Queries(AsyncpgDriver(await asyncpg.connect(c.dsn)))
+    connection = await asyncpg.connect(c.dsn)
 
     async def send(batch):
+        nonlocal connection
+        if connection.is_closed():
+            connection = await asyncpg.connect(c.dsn)
+        queries = Queries(AsyncpgDriver(connection))
         if len(batch) == 1:
             await queries.enqueue("bench", json.dumps(batch[0].payload).encode())
             return
@@ -49,29 +54,47 @@ async def producer(c):
     return send
 
 
-async def work(c, ledger, ready):
-    best = c.setting == "best"
-    managers = []
-    for _ in range(min(c.clients, MANAGERS_MAX) if best else 1):
-        pgq = PgQueuer(AsyncpgDriver(await asyncpg.connect(c.dsn)))
+async def manager(c, ledger):
+    pgq = PgQueuer(AsyncpgDriver(await asyncpg.connect(c.dsn)))
 
-        @pgq.entrypoint("bench")
-        async def bench(job, queries=pgq.qm.queries):
-            ledger.add(json.loads(job.payload)["n"])
-            if c.perpetual:
-                await queries.enqueue("bench", job.payload)
+    @pgq.entrypoint("bench")
+    async def bench(job):
+        ledger.add(json.loads(job.payload)["n"])
+        if c.perpetual:
+            await pgq.qm.queries.enqueue("bench", job.payload)
 
-        managers.append(pgq.qm)
-    await ready()
-    options = {"batch_size": BATCH} if best else {}
+    return pgq.qm
+
+
+async def run_manager(c, ledger, qm):
+    """Run a manager, and where something is killed another when it fails: `pgq run --restart-on-failure`."""
+    options = {"batch_size": BATCH} if c.setting == "best" else {}
     if c.lease_s:
         options["heartbeat_timeout"] = timedelta(seconds=c.lease_s)
-    tasks = [asyncio.create_task(qm.run(**options)) for qm in managers]
-    stop = asyncio.create_task(c.stop.wait())
-    await asyncio.wait({*tasks, stop}, return_when=asyncio.FIRST_COMPLETED)
-    for qm in managers:
+    while not c.stop.is_set():
+        running = asyncio.create_task(qm.run(**options))
+        stop = asyncio.create_task(c.stop.wait())
+        await asyncio.wait({running, stop}, return_when=asyncio.FIRST_COMPLETED)
         qm.shutdown.set()
-    await asyncio.gather(*tasks)
+        try:
+            await running
+            return
+        except Exception:
+            if not c.lease_s:
+                raise
+        while c.lease_s and not c.stop.is_set():
+            try:
+                qm = await manager(c, ledger)
+                break
+            except (OSError, asyncpg.PostgresError):
+                await asyncio.sleep(RESTART_EVERY)
+
+
+async def work(c, ledger, ready):
+    count = min(c.clients, MANAGERS_MAX) if c.setting == "best" else 1
+    managers = [await manager(c, ledger) for _ in range(count)]
+    await ready()
+    await asyncio.gather(*(run_manager(c, ledger, qm) for qm in managers))
 
 
 asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())

@@ -2,12 +2,28 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"sync/atomic"
 	"syscall"
+	"time"
+
+	"github.com/weirmq/weir/internal/bench/adapter"
+	"github.com/weirmq/weir/internal/bench/httpload"
 )
+
+// insist makes a call and, in a run in which something is killed, makes it again while the server says that it
+// cannot.
+func insist(c *adapter.Command, call func() ([]byte, error)) ([]byte, error) {
+	for began := time.Now(); ; time.Sleep(redialEvery) {
+		answer, err := call()
+		if err == nil || c.LeaseS == 0 || !errors.Is(err, httpload.ErrServer) || time.Since(began) > redialFor {
+			return answer, err
+		}
+	}
+}
 
 // runBeside runs a program that serves a system's clients until ctx ends: it calls ready when the program has been
 // started, and then ends the program by SIGTERM. What it prints goes to standard error.

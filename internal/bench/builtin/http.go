@@ -91,7 +91,7 @@ func (HTTP) Producer(ctx context.Context, c *adapter.Command) (
 			body = append(body, '}')
 		}
 		body = append(body, `]}`...)
-		_, err := conn.Post(queuePath+"/messages", body)
+		_, err := insist(c, func() ([]byte, error) { return conn.Post(queuePath+"/messages", body) })
 		return err
 	}, nil
 }
@@ -127,7 +127,7 @@ func workHTTP(ctx context.Context, conn *httpload.Conn, c *adapter.Command, l *a
 	}
 	receive = append(receive, '}')
 	for ctx.Err() == nil {
-		answer, err := conn.Post(group+"/receive", receive)
+		answer, err := insist(c, func() ([]byte, error) { return conn.Post(group+"/receive", receive) })
 		if err != nil {
 			return fmt.Errorf("receive: %w", err)
 		}
@@ -153,7 +153,8 @@ func workHTTP(ctx context.Context, conn *httpload.Conn, c *adapter.Command, l *a
 			acks[m.ClaimID] = append(acks[m.ClaimID], m.ID)
 		}
 		l.Add(numbers...)
-		if _, err := conn.Post(group+"/ack", ackBody(acks)); err != nil {
+		ack := ackBody(acks)
+		if _, err := insist(c, func() ([]byte, error) { return conn.Post(group+"/ack", ack) }); err != nil {
 			return fmt.Errorf("ack: %w", err)
 		}
 	}

@@ -122,7 +122,8 @@ func (Queen) Producer(ctx context.Context, c *adapter.Command) (
 			}
 			body = appendItem(body, partition, m.Payload)
 		}
-		_, err := conn.Post("/api/v1/push", append(body, `]}`...))
+		body = append(body, `]}`...)
+		_, err := insist(c, func() ([]byte, error) { return conn.Post("/api/v1/push", body) })
 		return err
 	}, nil
 }
@@ -187,7 +188,7 @@ func workQueen(ctx context.Context, conn *httpload.Conn, c *adapter.Command, l *
 	}
 	payload := adapter.NewMessages(c).Make(0).Payload
 	for calls := int64(0); ctx.Err() == nil; {
-		answer, err := conn.Get(pop)
+		answer, err := insist(c, func() ([]byte, error) { return conn.Get(pop) })
 		if err != nil {
 			return fmt.Errorf("pop: %w", err)
 		}
@@ -222,7 +223,8 @@ func workQueen(ctx context.Context, conn *httpload.Conn, c *adapter.Command, l *
 		if err != nil {
 			return fmt.Errorf("write acks: %w", err)
 		}
-		if _, err := conn.Post("/api/v1/ack/batch", fmt.Appendf(nil, `{%s"acknowledgments":%s}`, group, acks)); err != nil {
+		ack := fmt.Appendf(nil, `{%s"acknowledgments":%s}`, group, acks)
+		if _, err := insist(c, func() ([]byte, error) { return conn.Post("/api/v1/ack/batch", ack) }); err != nil {
 			return fmt.Errorf("ack: %w", err)
 		}
 	}

@@ -61,7 +61,10 @@ func (c *Conn) ask(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
 	}
-	if status/100 != 2 {
+	switch {
+	case status >= http.StatusInternalServerError:
+		return nil, fmt.Errorf("%w: %d to %s: %s", ErrServer, status, path, answer)
+	case status/100 != 2:
 		return nil, fmt.Errorf("%w: %d to %s: %s", ErrAnswer, status, path, answer)
 	}
 	return answer, nil

@@ -89,16 +89,16 @@ func (a axis) place(v float64) float64 {
 // ticks are the values with a line of their own.
 func (a axis) ticks() []float64 {
 	var all []float64
-	if a.log && a.high <= 1000 && a.low >= 1 { // numbers of workers
-		for v := 1.0; v <= a.high*1.001; v *= 2 {
-			all = append(all, v)
-		}
-		return all
-	}
 	if a.log {
-		for v := math.Pow(10, math.Floor(math.Log10(a.low))); v <= a.high*1.001; v *= 10 {
-			if v >= a.low*0.999 {
-				all = append(all, v)
+		steps := []float64{1, 2, 5}
+		if a.high > 1000*a.low {
+			steps = steps[:1]
+		}
+		for decade := math.Pow(10, math.Floor(math.Log10(a.low))); decade <= a.high; decade *= 10 {
+			for _, step := range steps {
+				if v := step * decade; v >= a.low*0.999 && v <= a.high*1.001 {
+					all = append(all, v)
+				}
 			}
 		}
 		return all

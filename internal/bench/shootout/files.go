@@ -10,7 +10,6 @@ import (
 	"image/draw"
 	"image/png"
 	"maps"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,18 +71,24 @@ func (s *Shootout) Photograph(ctx context.Context, dir string) (string, error) {
 	_, height := s.overview()
 	//nolint:gosec // the browser of this machine, on a file of ours
 	out, err := exec.CommandContext(ctx, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-		"--user-data-dir="+profile, "--force-device-scale-factor=2",
-		fmt.Sprintf("--window-size=%.0f,%.0f", overviewWidth, math.Ceil(height)),
+		"--user-data-dir="+profile, fmt.Sprintf("--force-device-scale-factor=%d", pictureScale),
+		fmt.Sprintf("--window-size=%.0f,%.0f", overviewWidth, height+windowSpare),
 		"--screenshot="+picture, "file://"+filepath.Join(dir, overviewFile),
 	).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("draw %s: %w: %s", picture, err, tail(string(out), 500))
 	}
-	return picture, shrink(picture)
+	return picture, shrink(picture, image.Rect(0, 0, pictureScale*int(overviewWidth), int(pictureScale*height)))
 }
 
-// shrink writes a PNG anew with the 256 colours that it has most of: a chart needs no more, and is a fraction as large.
-func shrink(picture string) error {
+const (
+	pictureScale = 2   // pixels a unit of the drawing
+	windowSpare  = 200 // of height: a window's frame is no part of what Chromium draws in
+)
+
+// shrink cuts a frame out of a PNG and writes it with the 256 colours that it has most of: a chart needs no more, and is
+// a fraction as large.
+func shrink(picture string, frame image.Rectangle) error {
 	data, err := os.ReadFile(picture)
 	if err != nil {
 		return fmt.Errorf("read picture: %w", err)
@@ -92,7 +97,7 @@ func shrink(picture string) error {
 	if err != nil {
 		return fmt.Errorf("read picture: %w", err)
 	}
-	frame := whole.Bounds()
+	frame = frame.Intersect(whole.Bounds())
 	pixels := map[color.Color]int{}
 	for y := frame.Min.Y; y < frame.Max.Y; y++ {
 		for x := frame.Min.X; x < frame.Max.X; x++ {

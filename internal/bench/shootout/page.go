@@ -68,6 +68,11 @@ func (s *Shootout) WriteHTML(w io.Writer) error {
 		}
 		p.Sections[at].Cards = append(p.Sections[at].Cards, t.card(p.Entrants))
 	}
+	for i := range p.Sections {
+		if p.Sections[i].Name == sectionLatency {
+			p.Sections[i].Cards = append(p.Sections[i].Cards, s.byLoad(p.Entrants)...)
+		}
+	}
 	page, err := template.New("report").Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("read template: %w", err)
@@ -115,6 +120,39 @@ func (t *Table) card(entrants []Entrant) card {
 		}
 	}
 	return c
+}
+
+// byLoad shows how latency goes with the load, over the open loops of a steady rate; nothing where there is but one.
+func (s *Shootout) byLoad(entrants []Entrant) []card {
+	middle, tails := make([]line, len(entrants)), make([]line, len(entrants))
+	rates := 0
+	for _, t := range s.Tables() {
+		if t.Rate == 0 || t.Burst > 0 || t.Kill != "" {
+			continue
+		}
+		rates++
+		for _, r := range t.Rows {
+			if r.P50.N == 0 {
+				continue
+			}
+			i := slices.Index(entrants, r.Entrant)
+			middle[i].points = append(middle[i].points, point{t.Rate, r.P50.Median})
+			tails[i].points = append(tails[i].points, point{t.Rate, r.P99.Median})
+		}
+	}
+	if rates < 2 {
+		return nil
+	}
+	c := card{Name: "latency by load", About: "p50, and below it p99, of the open loops of a steady rate."}
+	for _, lines := range [][]line{middle, tails} {
+		for i := range lines {
+			lines[i].label, lines[i].series, lines[i].own = entrants[i].Label(), i, entrants[i].isWeir()
+			slices.SortFunc(lines[i].points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+		}
+		chart := lineChart(lines, "messages a second", "ms", true, true)
+		c.Drawings = append(c.Drawings, drawing{mainFigure, template.HTML(chart)}) //nolint:gosec // chart.go escapes
+	}
+	return []card{c}
 }
 
 // mainFigure names what a workload is about.
