@@ -86,8 +86,8 @@ const (
 	windowSpare  = 200 // of height: a window's frame is no part of what Chromium draws in
 )
 
-// shrink cuts a frame out of a PNG and writes it with the 256 colours that it has most of: a chart needs no more, and is
-// a fraction as large.
+// shrink cuts a frame out of a PNG and writes it with the 256 colours that it has most of: a chart needs no more, and
+// is a fraction as large.
 func shrink(picture string, frame image.Rectangle) error {
 	data, err := os.ReadFile(picture)
 	if err != nil {
