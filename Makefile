@@ -174,9 +174,9 @@ promtool:
 .PHONY: sdk
 sdk: sdk-go sdk-python sdk-typescript ## the SDKs, each with its formatter, linters, tests and the conformance cases
 
-# The tests have a module of their own: they need the engine and the server, which users of the SDK do not. What those
-# two require may change at any time, hence -mod=mod.
-SDK_GO := sdk/go sdk/go/weirotel sdk/go/test
+# The tests, and the load of `weir bench app`, have modules of their own: they need the engine and the server, which
+# users of the SDK do not. What those two require may change at any time, hence -mod=mod.
+SDK_GO := sdk/go sdk/go/weirotel sdk/go/test bench/app
 OWN_TOOL := go tool -modfile=$(CURDIR)/tools/go.mod
 
 .PHONY: sdk-go

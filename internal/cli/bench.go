@@ -35,7 +35,7 @@ func (a *app) bench() *cobra.Command {
 			return a.runBench(ctx, run)
 		}))
 	}
-	below = append(below, a.shootout(), a.benchCompare(), a.benchReport(), a.benchSize(), a.benchAdapter())
+	below = append(below, a.benchApp(), a.shootout(), a.benchCompare(), a.benchReport(), a.benchSize(), a.benchAdapter())
 	c := parent("bench", "Measure Weir, alone or beside another queue", below...)
 	c.Long = "Starts a PostgreSQL of its own, or makes scratch databases on the one that --dsn names, and measures.\n" +
 		"Nothing that is there already is touched. bench/METHODOLOGY.md says how it measures and why."

@@ -1,0 +1,220 @@
+package app
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Fault is a way in which a delivery can be wrong.
+type Fault string
+
+// The faults that the checker finds while messages are delivered.
+const (
+	Invented  Fault = "invented"    // was never sent
+	Overtaken Fault = "overtaken"   // came before one ahead of it in its key was done or dead
+	TwoAtOnce Fault = "two_at_once" // came while a message of its key was being worked on
+	Repeated  Fault = "repeated"    // came for the first time a second time
+	Stale     Fault = "stale"       // came again with an attempt that is not above the one before
+	Undead    Fault = "undead"      // came again after its last attempt had failed
+)
+
+// maxExamples is how many faults are told in words.
+const maxExamples = 20
+
+// Stream is what is sent to one queue: of each session the numbers 0, 1, 2 and so on.
+type Stream struct {
+	announced []atomic.Int64 // by session: numbers below it may be delivered
+}
+
+// NewStream returns the stream of a queue.
+func NewStream(sessions int) *Stream { return &Stream{announced: make([]atomic.Int64, sessions)} }
+
+// Announce notes, before it is sent, that a session goes on by n messages, and returns the first one's number. One
+// goroutine at a time does so for a session.
+func (s *Stream) Announce(session, n int) int64 { return s.announced[session].Add(int64(n)) - int64(n) }
+
+// Withdraw takes back an Announce of what was certainly not sent.
+func (s *Stream) Withdraw(session, n int) { s.announced[session].Add(-int64(n)) }
+
+// Lengths returns how many messages each session was sent.
+func (s *Stream) Lengths() []int64 {
+	lengths := make([]int64, len(s.announced))
+	for i := range s.announced {
+		lengths[i] = s.announced[i].Load()
+	}
+	return lengths
+}
+
+// Place is a message of a stream.
+type Place struct {
+	Session int   `json:"session"`
+	Seq     int64 `json:"seq"`
+}
+
+// Checker sees every delivery of one group and says what is wrong with it. A message may be delivered again when it was
+// not acked in time, and of a key nothing may be skipped: the message that is due is the first that is neither done nor
+// dead.
+type Checker struct {
+	group  string
+	stream *Stream
+	lines  []line
+
+	deliveries, again, failed, done, dead atomic.Int64
+
+	mu       sync.Mutex
+	faults   map[Fault]int64
+	examples []string
+	letters  []Place
+}
+
+// line is how far a session's messages have come in a group.
+type line struct {
+	mu      sync.Mutex
+	next    int64         // the first message that is neither done nor dead
+	running bool          // it is being worked on
+	attempt int           // its last
+	dead    map[int64]int // those that are, by their last attempt
+}
+
+// NewChecker returns the checker of a group of a stream's queue.
+func NewChecker(group string, s *Stream) *Checker {
+	return &Checker{group: group, stream: s, lines: make([]line, len(s.announced)), faults: map[Fault]int64{}}
+}
+
+// Begin sees a delivery when its handler begins. It returns false when the message was done before, which is no fault
+// of a queue that delivers at least once, or when it is at fault: then End must not be called for it.
+func (c *Checker) Begin(p Place, attempt int) bool {
+	c.deliveries.Add(1)
+	if p.Session < 0 || p.Session >= len(c.lines) || p.Seq < 0 || p.Seq >= c.stream.announced[p.Session].Load() {
+		c.fault(Invented, p, attempt, "")
+		return false
+	}
+	l := &c.lines[p.Session]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case p.Seq < l.next:
+		c.late(l, p, attempt)
+		return false
+	case p.Seq > l.next:
+		c.fault(Overtaken, p, attempt, fmt.Sprintf("%d is due", l.next))
+		return false
+	case l.running:
+		c.fault(TwoAtOnce, p, attempt, "")
+		return false
+	case attempt <= l.attempt:
+		c.fault(Stale, p, attempt, fmt.Sprintf("the last was attempt %d", l.attempt))
+		return false
+	}
+	if attempt > 1 {
+		c.again.Add(1)
+	}
+	l.running, l.attempt = true, attempt
+	return true
+}
+
+// late is a message that was done or dead already.
+func (c *Checker) late(l *line, p Place, attempt int) {
+	_, isDead := l.dead[p.Seq]
+	switch {
+	case isDead:
+		c.fault(Undead, p, attempt, "")
+	case attempt <= 1:
+		c.fault(Repeated, p, attempt, fmt.Sprintf("%d is due", l.next))
+	default:
+		c.again.Add(1)
+	}
+}
+
+// Result is how a handler ended.
+type Result int
+
+// The results of a handler.
+const (
+	Done   Result = iota // the message is finished
+	Failed               // it comes again
+	Dead                 // it failed for the last time
+)
+
+// End sees how a handler ended whose Begin was true.
+func (c *Checker) End(p Place, r Result) {
+	l := &c.lines[p.Session]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = false
+	switch r {
+	case Failed:
+		c.failed.Add(1)
+		return
+	case Dead:
+		c.dead.Add(1)
+		if l.dead == nil {
+			l.dead = map[int64]int{}
+		}
+		l.dead[p.Seq] = l.attempt
+		c.mu.Lock()
+		c.letters = append(c.letters, p)
+		c.mu.Unlock()
+	case Done:
+		c.done.Add(1)
+	}
+	l.next, l.attempt = p.Seq+1, 0
+}
+
+func (c *Checker) fault(f Fault, p Place, attempt int, more string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults[f]++
+	if len(c.examples) < maxExamples {
+		text := fmt.Sprintf("%s: group %s, session %d, message %d, attempt %d", f, c.group, p.Session, p.Seq, attempt)
+		if more != "" {
+			text += "; " + more
+		}
+		c.examples = append(c.examples, text)
+	}
+}
+
+// GroupCounts is what was seen of a group so far.
+type GroupCounts struct {
+	Deliveries int64 `json:"deliveries"` // handlers that began
+	Again      int64 `json:"again"`      // of those, after the first
+	Failed     int64 `json:"failed"`     // handlers that failed, and whose message comes again
+	Done       int64 `json:"done"`       // messages finished
+	Dead       int64 `json:"dead"`       // messages that failed for the last time
+	Faults     int64 `json:"faults"`
+}
+
+// Counts returns what was seen so far.
+func (c *Checker) Counts() GroupCounts {
+	n := GroupCounts{
+		Deliveries: c.deliveries.Load(), Again: c.again.Load(), Failed: c.failed.Load(), Done: c.done.Load(),
+		Dead: c.dead.Load(),
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, v := range c.faults {
+		n.Faults += v
+	}
+	return n
+}
+
+// Finding is what a checker has found in a whole run.
+type Finding struct {
+	GroupCounts
+
+	Group    string          `json:"group"`
+	Missing  int64           `json:"missing"` // sent, and neither done nor dead
+	ByFault  map[Fault]int64 `json:"by_fault,omitempty"`
+	Examples []string        `json:"examples,omitempty"`
+	Letters  []Place         `json:"letters,omitempty"` // those that are dead
+}
+
+// Finding returns what was found, when nothing is delivered any more.
+func (c *Checker) Finding() Finding {
+	f := Finding{GroupCounts: c.Counts(), Group: c.group, ByFault: c.faults, Examples: c.examples, Letters: c.letters}
+	for i := range c.lines {
+		f.Missing += c.stream.announced[i].Load() - c.lines[i].next
+	}
+	return f
+}

@@ -1,0 +1,116 @@
+package app_test
+
+import (
+	"testing"
+
+	"github.com/weirmq/weir/internal/bench/app"
+)
+
+// checked is a checker of one session with 10 messages, of which the first three are done.
+func checked(t *testing.T) *app.Checker {
+	t.Helper()
+	s := app.NewStream(2)
+	s.Announce(0, 10)
+	c := app.NewChecker("g", s)
+	for seq := range int64(3) {
+		if !c.Begin(app.Place{Seq: seq}, 1) {
+			t.Fatalf("message %d is refused", seq)
+		}
+		c.End(app.Place{Seq: seq}, app.Done)
+	}
+	return c
+}
+
+func TestAnOrderlyDeliveryHasNoFaults(t *testing.T) {
+	t.Parallel()
+	c := checked(t)
+	for attempt := 1; attempt <= 5; attempt++ { // 3 fails until it is dead
+		if !c.Begin(app.Place{Seq: 3}, attempt) {
+			t.Fatalf("attempt %d is refused", attempt)
+		}
+		if attempt < 5 {
+			c.End(app.Place{Seq: 3}, app.Failed)
+		}
+	}
+	c.End(app.Place{Seq: 3}, app.Dead)
+	if c.Begin(app.Place{Seq: 2}, 2) { // its ack was late: no fault, but nothing to do
+		t.Error("a message that is done is to be worked on again")
+	}
+	for seq := int64(4); seq < 10; seq++ {
+		c.Begin(app.Place{Seq: seq}, 1)
+		c.End(app.Place{Seq: seq}, app.Done)
+	}
+	f := c.Finding()
+	want := app.GroupCounts{Deliveries: 15, Again: 5, Failed: 4, Done: 9, Dead: 1}
+	if f.GroupCounts != want || f.Missing != 0 {
+		t.Errorf("found %+v", f)
+	}
+	if len(f.Letters) != 1 || f.Letters[0] != (app.Place{Seq: 3}) {
+		t.Errorf("dead are %v", f.Letters)
+	}
+}
+
+func TestEachForgedFaultIsFound(t *testing.T) {
+	t.Parallel()
+	for fault, forge := range map[app.Fault]func(c *app.Checker){
+		app.Overtaken: func(c *app.Checker) { c.Begin(app.Place{Seq: 4}, 1) },
+		app.Invented:  func(c *app.Checker) { c.Begin(app.Place{Seq: 10}, 1) },
+		app.Repeated:  func(c *app.Checker) { c.Begin(app.Place{Seq: 1}, 1) },
+		app.TwoAtOnce: func(c *app.Checker) {
+			c.Begin(app.Place{Seq: 3}, 1)
+			c.Begin(app.Place{Seq: 3}, 2)
+		},
+		app.Stale: func(c *app.Checker) {
+			c.Begin(app.Place{Seq: 3}, 2)
+			c.End(app.Place{Seq: 3}, app.Failed)
+			c.Begin(app.Place{Seq: 3}, 2)
+		},
+		app.Undead: func(c *app.Checker) {
+			c.Begin(app.Place{Seq: 3}, 5)
+			c.End(app.Place{Seq: 3}, app.Dead)
+			c.Begin(app.Place{Seq: 3}, 6)
+		},
+	} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			c := checked(t)
+			forge(c)
+			f := c.Finding()
+			if f.ByFault[fault] != 1 || f.Faults != 1 || len(f.Examples) != 1 {
+				t.Errorf("found %+v", f)
+			}
+		})
+	}
+}
+
+func TestAnotherSessionsMessageIsInvented(t *testing.T) {
+	t.Parallel()
+	c := checked(t)
+	for _, p := range []app.Place{{Session: 1}, {Session: 2}, {Session: -1}, {Seq: -1}} {
+		if c.Begin(p, 1) {
+			t.Errorf("%v is accepted", p)
+		}
+	}
+	if n := c.Finding().ByFault[app.Invented]; n != 4 {
+		t.Errorf("%d are invented", n)
+	}
+}
+
+func TestALostMessageIsMissing(t *testing.T) {
+	t.Parallel()
+	if f := checked(t).Finding(); f.Missing != 7 {
+		t.Errorf("%d are missing", f.Missing)
+	}
+}
+
+func TestWhatWasNotSentIsTakenBack(t *testing.T) {
+	t.Parallel()
+	s := app.NewStream(1)
+	if first := s.Announce(0, 5); first != 0 {
+		t.Errorf("the first is %d", first)
+	}
+	s.Withdraw(0, 2)
+	if first := s.Announce(0, 1); first != 3 {
+		t.Errorf("the next is %d", first)
+	}
+}

@@ -1,0 +1,67 @@
+package shootout
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// Host is a server to measure on, for benchmarks that have a driver of their own.
+type Host struct{ server *server }
+
+// OpenHost starts a server, or uses the one that the DSN, a URL, names.
+func OpenHost(ctx context.Context, dsn string, log *slog.Logger) (*Host, error) {
+	s, err := openServer(ctx, dsn, "", log)
+	if err != nil {
+		return nil, err
+	}
+	return &Host{s}, nil
+}
+
+// Close stops the server if it was started here, and removes its data.
+func (h *Host) Close(ctx context.Context) error { return h.server.close(ctx) }
+
+// Create makes an empty database and returns its name and DSN.
+func (h *Host) Create(ctx context.Context) (name, dsn string, err error) {
+	name, err = h.server.create(ctx, "template0")
+	return name, h.server.database(name), err
+}
+
+// Drop removes a database that Create made.
+func (h *Host) Drop(ctx context.Context, name string) error { return h.server.drop(ctx, name) }
+
+// Machine tells what is measured on.
+func (h *Host) Machine(ctx context.Context) (Machine, error) { return h.server.machine(ctx) }
+
+// Usage returns the CPU time of the server's processes, those that have ended too, and the private memory of those that
+// live; false when the server is not ours to look at.
+func (h *Host) Usage() (spent time.Duration, bytes int64, ok bool) {
+	pid := h.server.postmaster()
+	if pid == 0 {
+		return 0, 0, false
+	}
+	spent, bytes = serverUsage(pid)
+	return spent, bytes, true
+}
+
+// GroupUsage returns the CPU time of a process group, its processes that have ended too, and the memory it occupies.
+func GroupUsage(group int) (spent time.Duration, bytes int64) { return groupUsage(group) }
+
+// Curve is a line of a chart; XY are its points.
+type Curve struct {
+	Label  string
+	Colour int // 0 to 9, the class s0 to s9
+	XY     [][2]float64
+}
+
+// Chart draws curves over a common horizontal axis, both from 0.
+func Chart(curves []Curve, xLabel, yLabel string) string {
+	lines := make([]line, len(curves))
+	for i, c := range curves {
+		lines[i] = line{label: c.Label, series: c.Colour}
+		for _, p := range c.XY {
+			lines[i].points = append(lines[i].points, point{p[0], p[1]})
+		}
+	}
+	return lineChart(lines, xLabel, yLabel, false, false)
+}

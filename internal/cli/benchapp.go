@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	bench "github.com/weirmq/weir/internal/bench/app"
+)
+
+// benchApp measures Weir with the workload of an application.
+func (a *app) benchApp() *cobra.Command {
+	opts := bench.DefaultOptions(bench.Balanced)
+	reports := ""
+	c := leaf("app", "Measure Weir with the workload of an application, and check every delivery", cobra.NoArgs, nil)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		run := opts
+		run.DSN, run.Live = a.dsn, a.stderr
+		if !cmd.Flags().Changed("duration") {
+			run.Duration = bench.DefaultOptions(run.Mode).Duration
+		}
+		run.Log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+		return a.runBenchApp(cmd.Context(), run, reports)
+	}
+	c.Long = "Producers, two groups that are delivered each session's messages in order, handlers that take time, fail\n" +
+		"and forward, dead letters, a second queue: Queen's application benchmark, scaled from its 32 cores to this\n" +
+		"machine. Starts a PostgreSQL of its own, or makes a database on the one that --dsn names. The load is built\n" +
+		"from bench/app of the checkout with Go. ^C ends the run with the report of what there is.\n" +
+		"bench/METHODOLOGY.md says how it measures and why."
+	c.Flags().StringVar(&reports, "reports", "", "folder for app.html and app.json (default: none is written)")
+	appLoadFlags(c.Flags(), &opts)
+	appTakeFlags(c.Flags(), &opts)
+	return c
+}
+
+// appLoadFlags are those of the run as a whole and of what is sent.
+func appLoadFlags(flags *pflag.FlagSet, o *bench.Options) {
+	flags.StringVar(&o.Mode, "mode", o.Mode, "balanced, overload (send more than consumers can take) or soak (an hour)")
+	flags.StringVar(&o.Via, "via", o.Via, "sql, or http: a weir serve of this program")
+	flags.StringVar(&o.Acks, "acks", o.Acks, "gathered, by the SDK's worker, or each, a call a message")
+	flags.Float64Var(&o.Scale, "scale", 0, "of the original's rate, producers, sessions, consumers (default cores / 32)")
+	flags.IntVar(&o.Rate, "rate", 0, "messages sent a second (default 12,000 scaled, twice that to overload)")
+	flags.Int64Var(&o.Ahead, "ahead", 0, "producers wait while a group is so many messages behind; without --rate they\n"+
+		"send as fast as that lets them (default: they never wait)")
+	flags.IntVar(&o.Producers, "producers", 0, "producers (default 300 scaled)")
+	flags.IntVar(&o.Sessions, "sessions", 0, "sessions: keys, each of one producer (default 5,000 scaled)")
+	flags.Float64Var(&o.Skew, "skew", o.Skew, "exponent of the Zipf law by which a producer chooses its sessions")
+	flags.IntVar(&o.PushBatch, "push-batch", o.PushBatch, "messages a send, all of one session")
+	flags.IntVar(&o.BytesMin, "payload-bytes-min", o.BytesMin, "smallest payload")
+	flags.IntVar(&o.BytesMax, "payload-bytes-max", o.BytesMax, "largest payload")
+	flags.DurationVar(&o.Duration, "duration", 0, "time of sending (default 1m0s, of a soak 1h0m0s)")
+	flags.Int64Var(&o.Messages, "messages", 0, "send so many and no more")
+	flags.DurationVar(&o.Drain, "drain", o.Drain, "time for the consumers to finish what was sent")
+	flags.IntVar(&o.Connections, "connections", o.Connections, "connections of the producers, and of the consumers")
+	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of all that is by chance")
+	flags.StringVar(&o.Root, "root", "", "the checkout of the repository (default: the one around)")
+}
+
+// appTakeFlags are those of the queues and of what is done with messages.
+func appTakeFlags(flags *pflag.FlagSet, o *bench.Options) {
+	flags.IntVar(&o.Groups, "groups", o.Groups, "groups, each of which is delivered everything")
+	flags.IntVar(&o.Consumers, "consumers", 0, "handlers of a group that run at once (default 400 scaled)")
+	flags.IntVar(&o.ReceiveBatch, "receive-batch", 0, "messages a receive, with gathered acks those that a worker holds\n"+
+		"(default 100, with gathered acks 100 for each of its consumers)")
+	flags.DurationVar(&o.Wait, "wait", o.Wait, "how long a receive waits for messages, with --acks each")
+	flags.DurationVar(&o.Lease, "lease", o.Lease, "of a claim")
+	flags.DurationVar(&o.Work, "work", o.Work, "what a handler takes")
+	flags.Float64Var(&o.Jitter, "jitter", o.Jitter, "by how much of it that differs, both ways")
+	flags.Float64Var(&o.SlowPercent, "slow-percent", o.SlowPercent, "messages that take longer")
+	flags.DurationVar(&o.SlowWork, "slow-work", o.SlowWork, "what those take")
+	flags.Float64Var(&o.FailPercent, "fail-percent", o.FailPercent, "deliveries that fail")
+	flags.Float64Var(&o.PoisonPercent, "poison-percent", o.PoisonPercent, "messages whose every delivery fails")
+	flags.IntVar(&o.MaxAttempts, "max-attempts", o.MaxAttempts, "deliveries before a message is a dead letter")
+	flags.DurationVar(&o.BackoffMin, "backoff-min", o.BackoffMin, "wait before the second delivery, doubled for each more")
+	flags.DurationVar(&o.BackoffMax, "backoff-max", o.BackoffMax, "longest wait before a delivery")
+	flags.Float64Var(&o.ForwardPercent, "forward-percent", o.ForwardPercent,
+		"messages that the first group acks and sends on in one transaction")
+	flags.IntVar(&o.SecondConsumers, "second-consumers", 0, "handlers of the second queue (default 80 scaled)")
+	flags.DurationVar(&o.SecondWork, "second-work", o.SecondWork, "what those take")
+	flags.IntVar(&o.Lanes, "lanes", o.Lanes, "lanes of the queues")
+	flags.DurationVar(&o.Patience, "patience", o.Patience, "of the groups")
+	flags.DurationVar(&o.Retention, "retention", o.Retention, "how long finished messages are kept")
+	flags.DurationVar(&o.TTL, "ttl", o.TTL, "how long messages wait to be taken")
+}
+
+// runBenchApp does a run and reports it, also when a promise was broken.
+func (a *app) runBenchApp(ctx context.Context, opts bench.Options, dir string) error {
+	report, err := bench.Run(ctx, opts)
+	if report == nil {
+		return usage(err, bench.ErrOptions)
+	}
+	if dir != "" {
+		if err := report.WriteFiles(dir); err != nil {
+			return err
+		}
+	}
+	if emitErr := a.emit(report, func(w io.Writer) { report.WriteTable(w) }); emitErr != nil {
+		return emitErr
+	}
+	return err
+}
