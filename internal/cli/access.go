@@ -19,6 +19,8 @@ type accessOptions struct {
 	tls                        server.TLSFiles
 	rate                       float64
 	burst                      int
+	proxies                    []string
+	proxyHeader                string
 }
 
 func (o *accessOptions) flags(flags *pflag.FlagSet) {
@@ -35,6 +37,10 @@ func (o *accessOptions) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.tls.ClientCA, "tls-client-ca", "",
 		"PEM file of authorities: only clients with a certificate of one of them may connect")
 	flags.Float64Var(&o.rate, "rate-limit", 0, "requests a second that one caller may send; 0 is no limit")
+	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil,
+		"address or network of a reverse proxy that is believed for whom it asks, such as 10.0.0.0/8")
+	flags.StringVar(&o.proxyHeader, "proxy-header", server.HeaderForwardedFor,
+		"header in which the trusted proxies say so: X-Forwarded-For or Forwarded")
 	flags.IntVar(&o.burst, "rate-burst", 0, "requests that may come at once under a rate limit (default twice the limit)")
 }
 
@@ -60,6 +66,11 @@ func (o *accessOptions) apply(ctx context.Context, opt *server.Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	proxies, err := server.ParseProxies(o.proxies, o.proxyHeader)
+	if err != nil {
+		return usagef("--trusted-proxy and --proxy-header: %v", err)
+	}
+	opt.Proxies = proxies
 	opt.AskTokens, opt.Insecure = o.tokens, o.insecure
 	opt.Access = auth.Options{ReadOnly: o.readOnly, Rate: o.rate, Burst: o.burst}
 	if o.jwt.Issuer != "" {

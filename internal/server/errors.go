@@ -11,6 +11,8 @@ var (
 	ErrAddress = errors.New("cannot listen")
 	// ErrTLS says that a certificate cannot be used.
 	ErrTLS = errors.New("no usable certificate")
+	// ErrProxies says that what was given as proxies are none.
+	ErrProxies = errors.New("no trusted proxies")
 	// ErrDrain says that requests were cut off when the server stopped.
 	ErrDrain = errors.New("some requests did not end")
 )

@@ -53,7 +53,7 @@ func (s *Server) observe(m *metrics, next http.Handler) http.Handler {
 			m.observe(r, c, seen.status, took)
 			span.End(c.route, c.queue, c.group, seen.status)
 			s.opt.Log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "route", c.route,
-				"status", seen.status, "ms", float64(took.Microseconds())/1000)
+				"client", hostOf(r.RemoteAddr), "status", seen.status, "ms", float64(took.Microseconds())/1000)
 		}()
 		next.ServeHTTP(seen, r.WithContext(ctx))
 	})

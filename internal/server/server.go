@@ -42,6 +42,8 @@ type Options struct {
 	BodyMax int64
 	// Hosts are names, beside those of loopback, under which a reverse proxy may pass requests on.
 	Hosts []string
+	// Proxies are believed who sent a request that they pass on.
+	Proxies Proxies
 	// AskTokens lets in whoever has a token that is in the database.
 	AskTokens bool
 	// Access says who else is let in, and what to refuse. Where nobody is asked who he is, everybody is let in, and Listen
@@ -185,7 +187,7 @@ func (s *Server) untilDrained(ctx context.Context, failed <-chan error) error {
 // handler is everything that the server answers.
 func (s *Server) handler(serving context.Context, listener *engine.Listener, d *dispatch.Dispatcher) http.Handler {
 	m := s.newMetrics(d)
-	return s.observe(m, s.guard(web.Handler(s.routes(serving, m, listener, d))))
+	return s.opt.Proxies.resolve(s.observe(m, s.guard(web.Handler(s.routes(serving, m, listener, d)))))
 }
 
 // routes are behind the guard.

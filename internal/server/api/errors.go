@@ -51,7 +51,7 @@ func (p *Problem) ContentType(string) string { return problemType }
 
 const problemType = "application/problem+json"
 
-// retryAfter is how many seconds a client should wait that was answered 503.
+// retryAfter is how many seconds a client should wait that was answered 503, or 429 without a time of its own.
 const retryAfter = "1"
 
 // init makes huma report what it finds itself, such as a query parameter that is no number, as a Problem too. A
@@ -149,7 +149,7 @@ func (p *Problem) header() http.Header {
 		return http.Header{"Www-Authenticate": {`Bearer realm="weir"`}}
 	case p.retryAfter > 0:
 		return http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds())))}}
-	case p.Status == http.StatusServiceUnavailable:
+	case p.Status == http.StatusServiceUnavailable, p.Status == http.StatusTooManyRequests:
 		return http.Header{"Retry-After": {retryAfter}}
 	}
 	return nil

@@ -207,3 +207,27 @@ func TestManyMessagesOfATopicAreAnsweredInTheirOrder(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestAFullQueueSaysWhenToTryAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusOK, "PATCH", "/v1/queues/q", `{"backlog_max":10}`)
+	body := `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"payload":1},`, 11), ",") + `]}`
+	for _, path := range []string{"/v1/queues/q/messages", "/v1/transaction"} {
+		if path == "/v1/transaction" {
+			body = `{"sends":[{"queue":"q",` + body[1:] + `]}`
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") != "1" {
+			t.Errorf("%s: %s, Retry-After %q", path, response.Status, response.Header.Get("Retry-After"))
+		}
+	}
+}
