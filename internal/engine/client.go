@@ -35,13 +35,16 @@ type Options struct {
 	AppName string
 	// Direct says that no pooler stands between, so that statements may stay prepared on the connections.
 	Direct bool
+	// Later opens without looking whether the database answers: the calls tell.
+	Later bool
 	// MaxConns limits the pool when it is above 0 and the DSN has no pool_max_conns.
 	MaxConns int
 	// ConnectTimeout limits one attempt to connect when the DSN has no connect_timeout; 0 means 5 seconds.
 	ConnectTimeout time.Duration
 }
 
-// Open connects to the database of a DSN (a URL or key=value words) and checks that it answers.
+// Open connects to the database of a DSN (a URL or key=value words) and checks that it answers, unless told to do it
+// later.
 func Open(ctx context.Context, dsn string, opt Options) (*Client, error) {
 	cfg, err := poolConfig(dsn, opt)
 	if err != nil {
@@ -51,6 +54,9 @@ func Open(ctx context.Context, dsn string, opt Options) (*Client, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, wrap("open database", err)
+	}
+	if opt.Later {
+		return &Client{q: pool, pool: pool}, nil
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()

@@ -43,8 +43,8 @@ func TestTheClientIsWhoAskedTheOutermostTrustedProxy(t *testing.T) {
 		r.RemoteAddr = c.from
 		r.Header[c.header] = c.says
 		if c.other != "" {
-			r.Header[map[string]string{HeaderForwarded: HeaderForwardedFor, HeaderForwardedFor: HeaderForwarded}[c.header]] =
-				[]string{c.other}
+			unread := map[string]string{HeaderForwarded: HeaderForwardedFor, HeaderForwardedFor: HeaderForwarded}
+			r.Header.Set(unread[c.header], c.other)
 		}
 		got := ""
 		proxies.resolve(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

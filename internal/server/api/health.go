@@ -74,7 +74,8 @@ func unready(err error) *Problem {
 		p.Retryable = true
 		return p
 	}
-	p := newProblem(http.StatusServiceUnavailable, "the database cannot be reached", "The server's log says more.")
+	p := newProblem(http.StatusServiceUnavailable, "the database cannot be reached",
+		"Start PostgreSQL or correct --dsn. The server's log says more; it will be ready by itself.")
 	if e == nil {
 		p.Detail = "the database did not answer in time"
 	}
