@@ -324,23 +324,32 @@ func TestTenThousandReceiversWaitInOneLineAndEachMessageGoesToOne(t *testing.T) 
 	}
 }
 
-func TestMoreReceiversThanAreTakenAreTurnedAway(t *testing.T) {
+func TestMoreReceiversThanAreTakenAreTurnedAwayAndAGroupLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	s.db.Exec(t, "select weir.create_group('q', 'other'), weir.create_group('q', 'third')")
 	var wg sync.WaitGroup
-	for range dispatch.ReceiversMax {
-		wg.Go(func() {
-			_, err := s.Receive(t.Context(), "q", "default", engine.Want{Max: 1, Lease: time.Minute}, time.Hour)
-			if err != nil {
-				t.Error(err)
-			}
+	wantBusy := func(group string) {
+		_, err := s.Receive(t.Context(), "q", group, engine.Want{Max: 1, Lease: time.Minute}, time.Hour)
+		if !errors.Is(err, dispatch.ErrBusy) {
+			t.Errorf("one too many of group %s: %v", group, err)
+		}
+	}
+	for i, group := range []string{"default", "other"} {
+		for range dispatch.GroupReceiversMax {
+			wg.Go(func() {
+				_, err := s.Receive(t.Context(), "q", group, engine.Want{Max: 1, Lease: time.Minute}, time.Hour)
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		pgtest.WaitFor(t, "all to wait", func() bool {
+			return s.Stats().Receivers == int64(i+1)*dispatch.GroupReceiversMax
 		})
+		wantBusy(group)
 	}
-	pgtest.WaitFor(t, "all to wait", func() bool { return s.Stats().Receivers == dispatch.ReceiversMax })
-	_, err := s.Receive(t.Context(), "q", "default", engine.Want{Max: 1, Lease: time.Minute}, time.Hour)
-	if !errors.Is(err, dispatch.ErrBusy) {
-		t.Errorf("one too many: %v", err)
-	}
+	wantBusy("third")
 	s.drain()
 	wg.Wait()
 	if n := s.Stats().Receivers; n != 0 {

@@ -15,6 +15,8 @@ const (
 	batchBytes = 1 << 20
 	// waitingMax bounds the requests of one kind that wait for a call.
 	waitingMax = 10_000
+	// LineMax bounds those of them that have the same aim, so that a queue whose calls hang leaves room for others.
+	LineMax = waitingMax / 4
 )
 
 // request is one client's part of a call.
@@ -60,6 +62,10 @@ func (g *gatherer[K, I, O]) do(aim K, in I, items, bytes int) (O, error) {
 	defer g.waiting.Add(-1)
 	g.mu.Lock()
 	line, running := g.lines[aim]
+	if len(line) >= LineMax {
+		g.mu.Unlock()
+		return r.out, ErrBusy
+	}
 	g.lines[aim] = append(line, r)
 	if !running {
 		g.ended.Go(func() { g.run(aim) })

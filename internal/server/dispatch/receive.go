@@ -13,6 +13,8 @@ import (
 const (
 	// ReceiversMax bounds the receives that wait, of all queues.
 	ReceiversMax = 20_000
+	// GroupReceiversMax bounds those of one group, so that it leaves room for others.
+	GroupReceiversMax = ReceiversMax / 2
 	// pollMax is how long a line waits before it looks again, whatever it has been told.
 	pollMax = time.Minute
 	// leaseMax and messagesMax are what the engine gives; what asks for more goes to it alone, to be told so.
@@ -42,6 +44,7 @@ func (r *receiver) answer(list []engine.Message, err error) {
 // line is the receivers of one place. It has a goroutine as long as there are any.
 type line struct {
 	waiting []*receiver
+	total   int                // those and the ones being claimed for
 	fresh   bool               // somebody came, or something was sent, since the last look
 	wake    context.CancelFunc // ends the goroutine's wait; nil while it does not wait
 }
@@ -122,13 +125,17 @@ func (rs *receivers) join(at place, r *receiver, patient bool) bool {
 	if rs.total >= ReceiversMax {
 		return false
 	}
-	rs.total++
 	l := rs.lines[at]
+	if l != nil && l.total >= GroupReceiversMax {
+		return false
+	}
+	rs.total++
 	if l == nil {
 		l = &line{fresh: true}
 		rs.lines[at] = l
 		rs.ended.Go(func() { rs.serve(at, l) })
 	}
+	l.total++
 	l.waiting = append(l.waiting, r)
 	rs.tides.receiverCame(at.queue)
 	if !patient {
@@ -153,6 +160,7 @@ func (rs *receivers) leave(at place, r *receiver) {
 	}
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 	rs.total--
+	l.total--
 	r.answer(nil, nil)
 	if len(l.waiting) == 0 {
 		l.stir()
@@ -256,6 +264,7 @@ func (rs *receivers) claim(at place, l *line, batch []*receiver) bool {
 	}
 	l.waiting = append(back, l.waiting...)
 	rs.total -= len(batch) - len(back)
+	l.total -= len(batch) - len(back)
 	return filled
 }
 

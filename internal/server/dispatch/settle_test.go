@@ -16,7 +16,7 @@ import (
 	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
-// gate counts the calls of a function, and lets none through until it is opened.
+// gate counts the calls of a function for the queue q, and lets none through until it is opened.
 type gate struct {
 	engine.Querier
 
@@ -26,8 +26,8 @@ type gate struct {
 	calls    int
 }
 
-func (g *gate) pass(sql string) {
-	if !strings.Contains(sql, g.function+"(") {
+func (g *gate) pass(sql string, args []any) {
+	if !strings.Contains(sql, g.function+"(") || args[0] != "q" {
 		return
 	}
 	g.mu.Lock()
@@ -44,14 +44,14 @@ func (g *gate) count() int {
 
 // Query implements engine.Querier.
 func (g *gate) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	g.pass(sql)
+	g.pass(sql, args)
 	return g.Querier.Query(ctx, sql, args...)
 }
 
 // SendBatch implements engine.Querier.
 func (g *gate) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
 	for _, q := range batch.QueuedQueries {
-		g.pass(q.SQL)
+		g.pass(q.SQL, q.Arguments)
 	}
 	return g.Querier.SendBatch(ctx, batch)
 }
@@ -206,5 +206,34 @@ func TestPopsOfManyTakeFewCallsAndEachMessageGoesToOne(t *testing.T) {
 	}
 	if _, err := d.Pop("q", "nobody", 1); engine.Code(err) != engine.CodeGroupNotFound {
 		t.Errorf("no such group: %v", err)
+	}
+}
+
+func TestAQueueWhoseSendsHangLeavesRoomForThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.db.Exec(t, "select weir.create_queue('p', lanes => 1)")
+	g, d := s.behind("weir.send_batch")
+	send := func(queue string) error {
+		_, err := d.Send(queue, message(1), engine.SendOptions{})
+		return err
+	}
+	var hanging sync.WaitGroup
+	hanging.Go(func() { _ = send("q") }) // what becomes of them depends on how long this takes
+	pgtest.WaitFor(t, "the first call", func() bool { return g.count() == 1 })
+	for range dispatch.LineMax {
+		hanging.Go(func() { _ = send("q") })
+	}
+	pgtest.WaitFor(t, "the others to wait", func() bool { return d.Stats().Waiting == dispatch.LineMax+1 })
+	if err := send("q"); !errors.Is(err, dispatch.ErrBusy) {
+		t.Errorf("one too many: %v", err)
+	}
+	if err := send("p"); err != nil {
+		t.Errorf("a send to another queue: %v", err)
+	}
+	close(g.open)
+	hanging.Wait()
+	if n := d.Stats().Waiting; n != 0 {
+		t.Errorf("%d are left", n)
 	}
 }
