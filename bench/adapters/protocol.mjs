@@ -17,6 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const COUNT_EVERY_MS = 20;
 const RETRY_EVERY_MS = 50;
 const RETRY_FOR_MS = 30_000;
+const LETTERS = 1 << 18; // so many that no payload's are found again in what a compressor sees at once
 
 /** Loads a package that the adapter's install put into its build folder. */
 export const installed = createRequire(join(process.env.BUILD ?? ".", "package.json"));
@@ -85,7 +86,7 @@ async function sleepUntil(at) {
 
 function message(c, n) {
   const free = Math.max(0, c.bytes - `{"n":${n},"v":""}`.length);
-  const at = n % Math.max(1, c.letters.length - free);
+  const at = (n * free) % (LETTERS - free);
   return { n, key: c.keys ? `k${n % c.keys}` : null, payload: { n, v: c.letters.slice(at, at + free) } };
 }
 
@@ -145,7 +146,7 @@ export async function run(adapter) {
   const lines = createInterface({ input: process.stdin });
   const [first] = await once(lines, "line");
   const c = { ...JSON.parse(first), allowed: 0, stopping: false };
-  c.letters = letters(c.bytes);
+  c.letters = letters(LETTERS);
   let stop, start;
   c.stopped = new Promise((resolve) => (stop = resolve));
   const started = new Promise((resolve) => (start = resolve));

@@ -26,6 +26,7 @@ from typing import Any
 COUNT_EVERY = 0.02
 RETRY_EVERY = 0.05
 RETRY_FOR = 30.0
+LETTERS = 1 << 18  # so many that no payload's are found again in what a compressor sees at once
 
 
 class Cannot(Exception):
@@ -51,12 +52,12 @@ class Command:
         self.start_at = 0.0
         self.allowed = 0
         letters = random.Random(1)
-        self._letters = "".join(letters.choices(string.ascii_lowercase, k=max(self.bytes, 1)))
+        self._letters = "".join(letters.choices(string.ascii_lowercase, k=LETTERS))
 
     def message(self, n: int) -> Message:
         """Message number n, as long as the driver wants it."""
         free = max(0, self.bytes - len(f'{{"n":{n},"v":""}}'))
-        at = n % max(1, len(self._letters) - free)
+        at = n * free % (LETTERS - free)
         key = f"k{n % self.keys}" if self.keys else None
         return Message(n, key, {"n": n, "v": self._letters[at : at + free]})
 

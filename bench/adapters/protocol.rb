@@ -12,6 +12,7 @@ module Protocol
   COUNT_EVERY = 0.02
   RETRY_EVERY = 0.05
   RETRY_FOR = 30.0
+  LETTERS = 1 << 18 # so many that no payload's are found again in what a compressor sees at once
 
   # The system has no such thing.
   class Cannot < StandardError; end
@@ -26,8 +27,8 @@ module Protocol
     # Message number n, as long as the driver wants it.
     def message(number)
       free = [0, bytes - %({"n":#{number},"v":""}).length].max
-      @letters ||= Random.new(1).then { |random| Array.new([bytes, 1].max) { (97 + random.rand(26)).chr }.join }
-      at = number % [1, @letters.length - free].max
+      @letters ||= Random.new(1).then { |random| Array.new(LETTERS) { (97 + random.rand(26)).chr }.join }
+      at = number * free % (LETTERS - free)
       Message.new(number, keys.positive? ? "k#{number % keys}" : nil, { 'n' => number, 'v' => @letters[at, free] })
     end
   end

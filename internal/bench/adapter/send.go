@@ -13,8 +13,12 @@ import (
 // creditWait is how long a producer without credit waits before it looks again.
 const creditWait = time.Millisecond
 
+// lettersLength is how many letters the payloads of a run are cut from, one after the other: so many that none is to be
+// found again in what a compressor sees at once.
+const lettersLength = 1 << 18
+
 // Messages makes the messages of a run. A payload is {"n":N,"v":"..."} of the wanted length, whose letters do not
-// compress; one too short for its number is as short as that allows.
+// compress, not those of one batch together either; one too short for its number is as short as that allows.
 type Messages struct {
 	letters []byte
 	bytes   int
@@ -23,7 +27,7 @@ type Messages struct {
 
 // NewMessages returns the source for a command: the same for every system.
 func NewMessages(c *Command) *Messages {
-	letters := make([]byte, c.Bytes)
+	letters := make([]byte, lettersLength)
 	source := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // is to be the same in every run
 	for i := range letters {
 		letters[i] = 'a' + byte(source.IntN('z'-'a'+1))
@@ -38,7 +42,7 @@ func (g *Messages) Make(n int64) Message {
 	payload = strconv.AppendInt(payload, n, 10)
 	payload = append(payload, `,"v":"`...)
 	if free := g.bytes - len(payload) - len(`"}`); free > 0 {
-		at := int(n) % (len(g.letters) - free) // another part of the letters for each
+		at := int(n*int64(free)) % (len(g.letters) - free) // another part of the letters for each
 		payload = append(payload, g.letters[at:at+free]...)
 	}
 	payload = append(payload, `"}`...)
