@@ -25,7 +25,7 @@ func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
 	var bytesMax int
 	var segment, claims int64
 	var backlog int64
-	var aging, ttl, retention, window time.Duration
+	var aging, ttl, retention, window, jobs time.Duration
 	flags.IntVar(&bytesMax, "message-bytes-max", engine.DefaultMessageBytesMax, "the largest message, as stored")
 	flags.Int64Var(&segment, "segment-bytes", engine.DefaultSegmentBytes, "size at which a segment of the log is closed")
 	flags.Int64Var(&claims, "claims-bytes", engine.DefaultClaimsBytes, "size at which a table of the claim log is left")
@@ -34,6 +34,8 @@ func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
 	flags.DurationVar(&ttl, "ttl", 0, "what was sent longer ago is not delivered any more; 0 is for ever")
 	flags.DurationVar(&retention, "retention", 0, "how long what all groups have finished is kept, to seek back to")
 	flags.DurationVar(&window, "dedup-window", engine.DefaultDedupWindow, "how long a dedup key counts")
+	flags.DurationVar(&jobs, "job-retention", engine.DefaultJobRetention,
+		"how long what happened to tracked jobs is kept after they ended")
 	flags.Int64Var(&backlog, "backlog-max", 0,
 		"how many messages the slowest group may be behind before sends are refused; 0 is no limit")
 	return func() engine.QueueSettings {
@@ -46,6 +48,7 @@ func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
 			DedupWindow:     givenSpan(flags, "dedup-window", window),
 			BacklogMax:      given(flags.Changed("backlog-max"), &backlog),
 			Retention:       givenSpan(flags, "retention", retention),
+			JobRetention:    givenSpan(flags, "job-retention", jobs),
 		}
 	}
 }

@@ -19,6 +19,7 @@ type Queue struct {
 	Retention       Millis    `json:"retention_ms" doc:"How long what all groups have finished is kept at least."`
 	DedupWindow     Millis    `json:"dedup_window_ms" doc:"How long a dedup key counts; 0: the queue takes none."`
 	BacklogMax      int64     `json:"backlog_max" doc:"How far the slowest group may be behind; 0 is no limit."`
+	JobRetention    Millis    `json:"job_retention_ms" doc:"How long what happened to tracked jobs is kept."`
 	Paused          bool      `json:"paused" doc:"Whether the whole queue is paused."`
 	CreatedAt       time.Time `json:"created_at"`
 }
@@ -36,6 +37,8 @@ type QueueSettings struct {
 	Aging     *Millis `json:"aging_ms,omitempty" doc:"How much longer to wait to go before a higher priority; 60000."`
 	TTL       *Millis `json:"ttl_ms,omitempty" doc:"What was sent longer ago is not delivered; 0, the default: for ever."`
 	Retention *Millis `json:"retention_ms,omitempty" doc:"How long what all groups have finished is kept; 0 unless given."`
+
+	JobRetention *Millis `json:"job_retention_ms,omitempty" doc:"How long ended tracked jobs can be asked for; 1 day."`
 }
 
 // QueueOptions are what CreateQueue may be told.
@@ -50,13 +53,15 @@ type QueueOptions struct {
 const (
 	sqlCreateQueue = `select weir.create_queue($1, lanes => $2, message_bytes_max => $3, segment_bytes => $4,
 		claims_bytes => $5, priorities => $6, aging => $7, ttl => $8, retention => $9,
-		dedup_window => $10, backlog_max => $11)`
+		dedup_window => $10, backlog_max => $11, job_retention => $12)`
 	sqlConfigureQueue = `select weir.configure_queue($1, message_bytes_max => $2, segment_bytes => $3,
-		claims_bytes => $4, aging => $5, ttl => $6, retention => $7, dedup_window => $8, backlog_max => $9)`
+		claims_bytes => $4, aging => $5, ttl => $6, retention => $7, dedup_window => $8, backlog_max => $9,
+		job_retention => $10)`
 	sqlRenameQueue = `select weir.rename_queue($1, $2)`
 	sqlDropQueue   = `select weir.drop_queue($1)`
 	sqlListQueues  = `select queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, priorities, aging, ttl,
-		retention, dedup_window, coalesce(backlog_max, 0), paused, created_at from weir.list_queues() order by queue_name`
+		retention, dedup_window, coalesce(backlog_max, 0), job_retention, paused, created_at
+		from weir.list_queues() order by queue_name`
 )
 
 // CreateQueue makes a queue, and in it the group `default`.
@@ -65,7 +70,8 @@ func (c *Client) CreateQueue(ctx context.Context, queue string, opt QueueOptions
 		orDefault(opt.MessageBytesMax, DefaultMessageBytesMax), orDefault(opt.SegmentBytes, DefaultSegmentBytes),
 		orDefault(opt.ClaimsBytes, DefaultClaimsBytes), orDefault(opt.Priorities, DefaultPriorities),
 		orDefault(opt.Aging, Millis(DefaultAging)), orDefault(opt.TTL, 0), orDefault(opt.Retention, 0),
-		dedupWindow(opt.DedupWindow), opt.BacklogMax)
+		dedupWindow(opt.DedupWindow), opt.BacklogMax,
+		orDefault(opt.JobRetention, Millis(DefaultJobRetention)))
 }
 
 // dedupWindow is the window of a new queue: SQL null, where 0 says that it takes no dedup keys.
@@ -80,7 +86,7 @@ func dedupWindow(given *Millis) *Millis {
 // ConfigureQueue changes settings of a queue that is in use.
 func (c *Client) ConfigureQueue(ctx context.Context, queue string, s QueueSettings) error {
 	return c.exec(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes,
-		s.Aging, s.TTL, s.Retention, s.DedupWindow, s.BacklogMax)
+		s.Aging, s.TTL, s.Retention, s.DedupWindow, s.BacklogMax, s.JobRetention)
 }
 
 // RenameQueue gives a queue another name.
@@ -98,7 +104,7 @@ func (c *Client) ListQueues(ctx context.Context) ([]Queue, error) {
 	return collect(ctx, c, "list queues", sqlListQueues, func(q *Queue) []any {
 		return []any{
 			&q.Name, &q.Lanes, &q.MessageBytesMax, &q.SegmentBytes, &q.ClaimsBytes, &q.Priorities, &q.Aging, &q.TTL,
-			&q.Retention, &q.DedupWindow, &q.BacklogMax, &q.Paused, (*utc)(&q.CreatedAt),
+			&q.Retention, &q.DedupWindow, &q.BacklogMax, &q.JobRetention, &q.Paused, (*utc)(&q.CreatedAt),
 		}
 	})
 }

@@ -18,6 +18,7 @@ const (
 	DefaultPriorities      = 1
 	DefaultAging           = time.Minute
 	DefaultDedupWindow     = 5 * time.Minute
+	DefaultJobRetention    = 24 * time.Hour
 
 	DefaultStart       = "start"
 	DefaultMaxAttempts = 5

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,32 @@ type Client struct {
 	tries int    // how often a call is made at most
 	end   func() // closes what Connect opened
 	keep  *upkeep
+	hook  SendHook
+}
+
+// SendHook stands around what a client sends to a queue, publishes to a topic or enqueues: it calls send, perhaps with
+// another context and other headers, and returns what that returned. A job is a message with its arguments.
+type SendHook func(
+	ctx context.Context, destination string, batch []Outgoing,
+	send func(ctx context.Context, batch []Outgoing) ([]int64, error),
+) ([]int64, error)
+
+// Hooked returns the same client with a hook around its sends, and around those of the clients that In makes of it.
+func (c *Client) Hooked(hook SendHook) *Client {
+	hooked := *c
+	hooked.hook = hook
+	return &hooked
+}
+
+// sending calls send as the hook wants it.
+func (c *Client) sending(
+	ctx context.Context, destination string, batch []Outgoing,
+	send func(ctx context.Context, batch []Outgoing) ([]int64, error),
+) ([]int64, error) {
+	if c.hook == nil {
+		return send(ctx, batch)
+	}
+	return c.hook(ctx, destination, batch, send)
 }
 
 // backend is what PostgreSQL and HTTP both do.
@@ -56,6 +83,7 @@ type backend interface {
 	doctor(ctx context.Context) ([]Finding, error)
 	maintain(ctx context.Context, every time.Duration) (int, error)
 	version(ctx context.Context) (string, error)
+	jobBackend
 }
 
 // verb is what can become of claimed messages.
@@ -72,8 +100,9 @@ const (
 
 // Published is where a message of a topic went.
 type Published struct {
-	Queue string `json:"queue"`
-	ID    int64  `json:"id"`
+	Queue    string `json:"queue"`
+	ID       int64  `json:"id"`
+	Repeated bool   `json:"repeated"` // the queue had a message with the dedup key: the id is that one's
 }
 
 // callTries is how often a call is made at most when it fails in a way that may pass.
@@ -82,9 +111,12 @@ const callTries = 5
 // Connect opens a client. The target is a DSN of PostgreSQL (a URL or key=value words) or the http:// or https:// URL
 // of a `weir serve`. It suits any pooler: no statement stays prepared on the server unless the DSN asks for it with
 // default_query_exec_mode=cache_statement.
-func Connect(ctx context.Context, target string) (*Client, error) {
+func Connect(ctx context.Context, target string, opts ...ConnectOption) (*Client, error) {
 	if strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") {
-		return NewHTTP(target, nil)
+		return NewHTTP(target, nil, opts...)
+	}
+	if collectConnect(opts).token != nil {
+		return nil, fmt.Errorf("open database: %w: a token is for a server; the DSN names a user", ErrNotSupported)
 	}
 	cfg, err := pgxpool.ParseConfig(target)
 	if err != nil {
@@ -130,11 +162,12 @@ func NewSQL(q SQLQuerier) *Client {
 
 // NewHTTP returns a client of a `weir serve` at a URL; nil stands for an http.Client without a time limit, because
 // receive may wait long and every call has a context.
-func NewHTTP(url string, client *http.Client) (*Client, error) {
+func NewHTTP(url string, client *http.Client, opts ...ConnectOption) (*Client, error) {
 	h, err := newHTTP(url, client)
 	if err != nil {
 		return nil, err
 	}
+	h.token = collectConnect(opts).token
 	return &Client{b: h, tries: callTries, end: h.client.CloseIdleConnections, keep: &upkeep{}}, nil
 }
 
@@ -147,12 +180,12 @@ func (c *Client) Close() {
 
 // In returns a client whose calls are part of a transaction of the caller's, who commits or rolls back.
 func (c *Client) In(tx pgx.Tx) *Client {
-	return &Client{b: &postgres{executor: pgxExecutor{tx}, records: true}, tries: 1, keep: c.keep}
+	return &Client{b: &postgres{executor: pgxExecutor{tx}, records: true}, tries: 1, keep: c.keep, hook: c.hook}
 }
 
 // InSQL is In for a transaction of database/sql.
 func (c *Client) InSQL(tx SQLQuerier) *Client {
-	return &Client{b: &postgres{executor: sqlExecutor{tx}}, tries: 1, keep: c.keep}
+	return &Client{b: &postgres{executor: sqlExecutor{tx}}, tries: 1, keep: c.keep, hook: c.hook}
 }
 
 // Transaction runs fn with a client whose calls share one transaction: committed when fn returns nil, else rolled
@@ -160,7 +193,7 @@ func (c *Client) InSQL(tx SQLQuerier) *Client {
 // give zeros. The error is ErrOutcomeUnknown when the commit failed in a way that leaves it open.
 func (c *Client) Transaction(ctx context.Context, fn func(tx *Client) error) error {
 	if h, ok := c.b.(*httpBackend); ok {
-		return h.transaction(ctx, fn)
+		return h.transaction(ctx, c.hook, fn)
 	}
 	return c.transaction(ctx, func(tx pgx.Tx) error { return fn(c.In(tx)) })
 }
@@ -189,13 +222,7 @@ func (c *Client) transaction(ctx context.Context, fn func(tx pgx.Tx) error) erro
 // Send sends one message and returns its id. The payload is anything that encoding/json can write.
 func (c *Client) Send(ctx context.Context, queue string, payload any, opts ...SendOption) (int64, error) {
 	o := collectSend(opts)
-	m, err := toJSON(Outgoing{Payload: payload, Key: o.key, Headers: o.headers, DedupKey: o.dedupKey})
-	if err != nil {
-		return 0, err
-	}
-	ids, err := retry(ctx, c.tries, o.dedupKey != "", func() ([]int64, error) {
-		return c.b.send(ctx, queue, []jsonMessage{m}, o)
-	})
+	ids, err := c.send(ctx, queue, []Outgoing{o.message(payload)}, o)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -209,35 +236,53 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 		return nil, nil
 	}
 	o := collectSend(opts)
-	texts, once := make([]jsonMessage, len(batch)), true
-	for i, m := range batch {
-		if m.Key == "" {
-			m.Key = o.key
+	full := slices.Clone(batch)
+	for i := range full {
+		if full[i].Key == "" {
+			full[i].Key = o.key
 		}
-		if m.Headers == nil {
-			m.Headers = o.headers
-		}
-		once = once && m.DedupKey != ""
-		var err error
-		if texts[i], err = toJSON(m); err != nil {
-			return nil, err
+		if full[i].Headers == nil {
+			full[i].Headers = o.headers
 		}
 	}
-	return retry(ctx, c.tries, once, func() ([]int64, error) { return c.b.send(ctx, queue, texts, o) })
+	return c.send(ctx, queue, full, o)
 }
 
-// Publish sends a message to every queue that is bound to its topic, to all or none. It takes neither a DedupKey nor a
-// Priority.
-func (c *Client) Publish(ctx context.Context, topic string, payload any, opts ...SendOption) ([]Published, error) {
+func (c *Client) send(ctx context.Context, queue string, batch []Outgoing, o sendOptions) ([]int64, error) {
+	return c.sending(ctx, queue, batch, func(ctx context.Context, batch []Outgoing) ([]int64, error) {
+		texts, once := make([]jsonMessage, len(batch)), true
+		for i, m := range batch {
+			once = once && m.DedupKey != ""
+			var err error
+			if texts[i], err = toJSON(m); err != nil {
+				return nil, err
+			}
+		}
+		return retry(ctx, c.tries, once, func() ([]int64, error) { return c.b.send(ctx, queue, texts, o) })
+	})
+}
+
+// Publish sends a message to every queue that is bound to its topic, to all or none.
+func (c *Client) Publish(
+	ctx context.Context, topic string, payload any, opts ...SendOption,
+) (sent []Published, err error) {
 	o := collectSend(opts)
-	if o.dedupKey != "" || o.priority != nil {
-		return nil, fmt.Errorf("publish message: %w: neither a dedup key nor a priority", ErrNotSupported)
+	publish := func(ctx context.Context, batch []Outgoing) ([]int64, error) {
+		m, err := toJSON(batch[0])
+		if err != nil {
+			return nil, err
+		}
+		sent, err = retry(ctx, c.tries, m.dedupKey != nil, func() ([]Published, error) {
+			return c.b.publish(ctx, topic, m, o)
+		})
+		ids := make([]int64, len(sent))
+		for i, p := range sent {
+			ids[i] = p.ID
+		}
+		return ids, err
 	}
-	m, err := toJSON(Outgoing{Payload: payload, Key: o.key, Headers: o.headers})
-	if err != nil {
-		return nil, err
-	}
-	return retry(ctx, c.tries, false, func() ([]Published, error) { return c.b.publish(ctx, topic, m, o) })
+	_, err = c.sending(ctx, topic, []Outgoing{o.message(payload)}, publish)
+	return sent, err
 }
 
 // Receive claims messages: 1 unless Max says more, for 30 seconds unless Lease says otherwise.

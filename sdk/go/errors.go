@@ -38,6 +38,8 @@ var (
 	errRecord    = errors.New("a record's parts do not fit together")
 	errBadAnswer = errors.New("the server's answer cannot be read")
 
+	errFinishedBefore = errors.New("the job was finished before")
+
 	errFinishAlone = errors.New("a job could not be finished together with others")
 )
 

@@ -22,6 +22,7 @@ const httpWaitMax = time.Minute
 type httpBackend struct {
 	base   string
 	client *http.Client
+	token  func(ctx context.Context) (string, error) // nil: the server asks for none
 }
 
 func newHTTP(base string, client *http.Client) (*httpBackend, error) {
@@ -66,6 +67,13 @@ func (h *httpBackend) call(ctx context.Context, method, path string, in, out any
 	}
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if h.token != nil {
+		token, err := h.token(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: get token: %w", doing, err)
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := h.client.Do(request)
 	if err != nil {
@@ -245,8 +253,8 @@ type httpSettlement struct {
 }
 
 func (h *httpBackend) settle(ctx context.Context, verb verb, queue string, items []settlement) ([]int, error) {
-	if verb == snooze || verb == finish {
-		return nil, fmt.Errorf("%s: %w: over HTTP", verb, ErrNotSupported)
+	if verb == finish {
+		return h.finish(ctx, queue, items)
 	}
 	in := make([]httpSettlement, len(items))
 	group := DefaultGroup
@@ -259,14 +267,14 @@ func (h *httpBackend) settle(ctx context.Context, verb verb, queue string, items
 		}
 	}
 	verbs := string(verb) + "s"
-	var out map[string][]struct{ Finished int }
+	var out map[string][]struct{ Finished, Snoozed int }
 	path := groupPath(queue, group) + "/" + string(verb)
 	if err := h.call(ctx, http.MethodPost, path, map[string]any{verbs: in}, &out); err != nil {
 		return nil, err
 	}
 	counts := make([]int, len(out[verbs]))
 	for i, item := range out[verbs] {
-		counts[i] = item.Finished
+		counts[i] = item.Finished + item.Snoozed
 	}
 	return counts, nil
 }

@@ -2,7 +2,6 @@ package weir
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -72,6 +71,7 @@ func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOpti
 	given(in, "ttl_ms", *millis(&o.TTL))
 	given(in, "retention_ms", *millis(&o.Retention))
 	given(in, "dedup_window_ms", *millis(&o.DedupWindow))
+	given(in, "job_retention_ms", *millis(&o.JobRetention))
 	return h.call(ctx, http.MethodPut, queuePath(queue), in, nil)
 }
 
@@ -85,9 +85,10 @@ func (h *httpBackend) configureQueue(ctx context.Context, queue string, s QueueS
 		RetentionMS     *int64 `json:"retention_ms,omitempty"`
 		DedupWindowMS   *int64 `json:"dedup_window_ms,omitempty"`
 		BacklogMax      *int64 `json:"backlog_max,omitempty"`
+		JobRetentionMS  *int64 `json:"job_retention_ms,omitempty"`
 	}{
 		s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes, millis(s.Aging), millis(s.TTL), millis(s.Retention),
-		millis(s.DedupWindow), s.BacklogMax,
+		millis(s.DedupWindow), s.BacklogMax, millis(s.JobRetention),
 	}, nil)
 }
 
@@ -104,11 +105,7 @@ func (h *httpBackend) listQueues(ctx context.Context) ([]Queue, error) {
 func (h *httpBackend) get(ctx context.Context, queue string, id int64) (*StoredMessage, error) {
 	var out StoredMessage
 	path := queuePath(queue) + "/messages/" + strconv.FormatInt(id, 10)
-	err := h.call(ctx, http.MethodGet, path, nil, &out)
-	if errors.Is(err, ErrMessageNotFound) {
-		return nil, nil //nolint:nilnil // as Get says
-	}
-	return &out, err
+	return notFound(&out, h.call(ctx, http.MethodGet, path, nil, &out))
 }
 
 func (h *httpBackend) dropQueue(ctx context.Context, queue string) error {

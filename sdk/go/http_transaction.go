@@ -24,9 +24,9 @@ type httpSend struct {
 }
 
 // transaction gathers what fn calls for and sends it as one request.
-func (h *httpBackend) transaction(ctx context.Context, fn func(tx *Client) error) error {
+func (h *httpBackend) transaction(ctx context.Context, hook SendHook, fn func(tx *Client) error) error {
 	g := &gathered{httpBackend: &httpBackend{base: h.base, client: &http.Client{Transport: refusing{}}}}
-	if err := fn(&Client{b: g, tries: 1, keep: &upkeep{}}); err != nil {
+	if err := fn(&Client{b: g, tries: 1, keep: &upkeep{}, hook: hook}); err != nil {
 		return err
 	}
 	g.mu.Lock()

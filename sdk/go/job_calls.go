@@ -3,30 +3,71 @@ package weir
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
 
+// jobBackend is what PostgreSQL and HTTP both do with jobs, schedules and workflows.
+type jobBackend interface {
+	enqueue(ctx context.Context, queue string, jobs []jsonJob, o jobOptions) ([]Enqueued, error)
+	job(ctx context.Context, queue string, id int64) (*JobStatus, error)
+	progress(ctx context.Context, queue string, claim, id int64, value json.RawMessage) (bool, error)
+	cancel(ctx context.Context, queue string, id int64, reason string) (string, error)
+	cancelled(ctx context.Context, queue, group string, claims []int64) ([]int64, error)
+	schedule(ctx context.Context, name, queue string, job jsonJob, o ScheduleOptions) (time.Time, error)
+	unschedule(ctx context.Context, name string) (bool, error)
+	pauseSchedule(ctx context.Context, name string) error
+	resumeSchedule(ctx context.Context, name string) error
+	listSchedules(ctx context.Context, queue string) ([]Schedule, error)
+	nextTimes(ctx context.Context, cron, timeZone string, n int) ([]time.Time, error)
+	startWorkflow(ctx context.Context, queue string, w jsonWorkflow) (int64, error)
+	workflow(ctx context.Context, queue string, id int64) ([]WorkflowStep, error)
+}
+
+// jsonJob is a job as the engine and the server take it.
+type jsonJob struct {
+	Kind      string          `json:"kind"`
+	Args      json.RawMessage `json:"args"`
+	Key       string          `json:"key,omitempty"`
+	Headers   map[string]any  `json:"headers,omitempty"`
+	RunAt     *time.Time      `json:"run_at,omitempty"`
+	UniqueKey string          `json:"unique_key,omitempty"`
+}
+
+// jobJSON writes the arguments of a job.
+func jobJSON(args Args, o jobOptions) (jsonJob, error) {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return jsonJob{}, fmt.Errorf("write arguments: %w: %w", ErrPayload, err)
+	}
+	return jsonJob{
+		Kind: args.Kind(), Args: text, Key: o.key, Headers: o.headers, RunAt: o.runAt, UniqueKey: o.uniqueKey,
+	}, nil
+}
+
 // Enqueue enqueues a job and returns its id, or that of the job that is there when it is to be unique.
 func (c *Client) Enqueue(ctx context.Context, queue string, args Args, opts ...JobOption) (int64, error) {
 	o := collectJob(opts)
-	text, err := json.Marshal(args)
-	if err != nil {
-		return 0, fmt.Errorf("write arguments: %w: %w", ErrPayload, err)
+	enqueue := func(ctx context.Context, batch []Outgoing) ([]int64, error) {
+		o.headers = batch[0].Headers
+		job, err := jobJSON(args, o)
+		if err != nil {
+			return nil, err
+		}
+		enqueued, err := retry(ctx, c.tries, o.once(), func() ([]Enqueued, error) {
+			return c.b.enqueue(ctx, queue, []jsonJob{job}, o)
+		})
+		if err != nil || len(enqueued) == 0 {
+			return nil, err
+		}
+		return []int64{enqueued[0].ID}, nil
 	}
-	headers, err := headersJSON(o.headers)
-	if err != nil {
+	ids, err := c.sending(ctx, queue, []Outgoing{{Payload: args, Key: o.key, Headers: o.headers}}, enqueue)
+	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	p, err := c.postgres("enqueue job")
-	if err != nil {
-		return 0, err
-	}
-	return retry(ctx, c.tries, o.once(), func() (int64, error) {
-		return one[int64](ctx, p, "enqueue job", sqlEnqueue, queue, args.Kind(), string(text), orNull(o.key), headers,
-			interval(o.delay), instant(o.runAt), o.priority, orNull(o.uniqueKey), interval(o.uniqueFor), flag(o.unique),
-			flag(o.tracked))
-	})
+	return ids[0], nil
 }
 
 // EnqueueBatch enqueues jobs, all or none, and returns what became of each, in their order. The options are for all of
@@ -36,61 +77,22 @@ func (c *Client) EnqueueBatch(ctx context.Context, queue string, batch []Args, o
 	if o.uniqueKey != "" {
 		return nil, fmt.Errorf("enqueue jobs: %w: one unique key for all of a batch", ErrNotSupported)
 	}
-	jobs := make([]string, len(batch))
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	jobs := make([]jsonJob, len(batch))
 	for i, args := range batch {
-		text, err := json.Marshal(struct {
-			Kind    string         `json:"kind"`
-			Args    Args           `json:"args"`
-			Key     string         `json:"key,omitempty"`
-			Headers map[string]any `json:"headers,omitempty"`
-			RunAt   *time.Time     `json:"run_at,omitempty"`
-		}{args.Kind(), args, o.key, o.headers, o.runAt})
-		if err != nil {
-			return nil, fmt.Errorf("write arguments: %w: %w", ErrPayload, err)
+		var err error
+		if jobs[i], err = jobJSON(args, o); err != nil {
+			return nil, err
 		}
-		jobs[i] = string(text)
 	}
-	p, err := c.postgres("enqueue jobs")
-	if err != nil || len(batch) == 0 {
-		return nil, err
-	}
-	return retry(ctx, c.tries, o.once(), func() ([]Enqueued, error) {
-		return collect(ctx, p, "enqueue jobs", sqlEnqueueBatch,
-			func(e *Enqueued) []any { return []any{&e.ID, &e.Repeated} },
-			queue, jobs, interval(o.delay), o.priority, interval(o.uniqueFor), flag(o.unique), flag(o.tracked))
-	})
+	return retry(ctx, c.tries, o.once(), func() ([]Enqueued, error) { return c.b.enqueue(ctx, queue, jobs, o) })
 }
 
 // Job tells how a tracked job stands: nil when it is not tracked, or ended longer ago than the queue keeps it.
 func (c *Client) Job(ctx context.Context, queue string, id int64) (*JobStatus, error) {
-	type row struct {
-		JobStatus
-
-		progress, result *string
-	}
-	p, err := c.postgres("show job")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := retry(ctx, c.tries, true, func() ([]row, error) {
-		return collect(ctx, p, "show job", sqlJob, func(r *row) []any {
-			return []any{
-				&r.ID, &r.Kind, &r.State, &r.Attempt, &r.progress, &r.result, &r.Error, &r.EnqueuedAt, &r.RunAt,
-				&r.ProgressAt, &r.FinishedAt, &r.CancelledAt,
-			}
-		}, queue, id)
-	})
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	r := rows[0]
-	if r.progress != nil {
-		r.Progress = json.RawMessage(*r.progress)
-	}
-	if r.result != nil {
-		r.Result = json.RawMessage(*r.result)
-	}
-	return &r.JobStatus, nil
+	return retry(ctx, c.tries, true, func() (*JobStatus, error) { return c.b.job(ctx, queue, id) })
 }
 
 // Progress tells how far a job of a claim is, nil tells nothing, and reports whether it shall go on: it shall not when
@@ -100,13 +102,7 @@ func (c *Client) Progress(ctx context.Context, queue string, claim, id int64, va
 	if err != nil {
 		return false, fmt.Errorf("write progress: %w", err)
 	}
-	p, err := c.postgres("tell progress")
-	if err != nil {
-		return false, err
-	}
-	return retry(ctx, c.tries, true, func() (bool, error) {
-		return one[bool](ctx, p, "tell progress", sqlProgress, queue, claim, id, text)
-	})
+	return retry(ctx, c.tries, true, func() (bool, error) { return c.b.progress(ctx, queue, claim, id, text) })
 }
 
 // Finish finishes a job of a claim, as Ack does, with a result, nil for none. It returns 0 when it was finished
@@ -116,25 +112,13 @@ func (c *Client) Finish(ctx context.Context, queue string, claim, id int64, resu
 	if err != nil {
 		return 0, fmt.Errorf("write result: %w", err)
 	}
-	p, err := c.postgres("finish job")
-	if err != nil {
-		return 0, err
-	}
-	return retry(ctx, c.tries, true, func() (int, error) {
-		return one[int](ctx, p, "finish job", sqlFinish, queue, claim, id, text)
-	})
+	return c.settle(ctx, finish, queue, settlement{claim: claim, ids: []int64{id}, result: text})
 }
 
 // Cancel has a job never run again: "cancelled" when it will not run, "running" when it does and its worker is told,
 // "ended" when nothing is left to be cancelled.
 func (c *Client) Cancel(ctx context.Context, queue string, id int64, reason string) (string, error) {
-	p, err := c.postgres("cancel job")
-	if err != nil {
-		return "", err
-	}
-	return retry(ctx, c.tries, true, func() (string, error) {
-		return one[string](ctx, p, "cancel job", sqlCancel, queue, id, orNull(reason))
-	})
+	return retry(ctx, c.tries, true, func() (string, error) { return c.b.cancel(ctx, queue, id, reason) })
 }
 
 // Snooze gives messages of a claim back for later, all that are left when no ids are given, without counting the
@@ -145,46 +129,6 @@ func (c *Client) Snooze(
 	return c.settle(ctx, snooze, queue, settlement{claim: claim, ids: ids, delay: &delay})
 }
 
-// cancelledJob is a job that was cancelled while a worker has it.
-type cancelledJob struct{ claim, id int64 }
-
-// cancelled tells which of the jobs of some claims were cancelled.
-func (p *postgres) cancelled(ctx context.Context, queue string, claims []int64) ([]cancelledJob, error) {
-	return collect(ctx, p, "look for cancelled jobs", sqlCancelled,
-		func(j *cancelledJob) []any { return []any{&j.claim, &j.id} }, queue, claims)
-}
-
-// finishMany finishes jobs with their results. One that cannot be finished fails all, so that each is tried alone.
-func (p *postgres) finishMany(ctx context.Context, queue string, items []settlement) ([]int, error) {
-	claims, ids, results := make([]int64, len(items)), make([]int64, len(items)), make([]string, len(items))
-	for i, item := range items {
-		claims[i], ids[i], results[i] = item.claim, item.ids[0], string(item.result)
-	}
-	if len(items) == 1 {
-		return list[int](ctx, p, "finish job", sqlFinish, queue, claims[0], ids[0], results[0])
-	}
-	counts, err := list[*int](ctx, p, "finish jobs", sqlFinishMany, queue, claims, ids, results)
-	if err != nil {
-		return nil, err
-	}
-	finished := make([]int, len(counts))
-	for i, n := range counts {
-		if n == nil {
-			return nil, errFinishAlone
-		}
-		finished[i] = *n
-	}
-	return finished, nil
-}
-
-// postgres returns the connection to the database, for calls that a server does not take.
-func (c *Client) postgres(doing string) (*postgres, error) {
-	if p, ok := c.b.(*postgres); ok {
-		return p, nil
-	}
-	return nil, fmt.Errorf("%s: %w: jobs need a client that is connected to PostgreSQL", doing, ErrNotSupported)
-}
-
 func collectJob(opts []JobOption) (o jobOptions) {
 	for _, set := range opts {
 		set(&o)
@@ -192,60 +136,18 @@ func collectJob(opts []JobOption) (o jobOptions) {
 	return o
 }
 
-// orNothing writes JSON; null for nil.
-func orNothing(value any) (*string, error) {
+// orNothing writes JSON; nothing for nil.
+func orNothing(value any) (json.RawMessage, error) {
 	if value == nil {
-		return nil, nil //nolint:nilnil // null is what is meant
+		return nil, nil
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	return new(string(text)), nil
+	return json.Marshal(value)
 }
 
-// headersJSON writes headers; null for none.
-func headersJSON(headers map[string]any) (*string, error) {
-	if headers == nil {
-		return nil, nil //nolint:nilnil // null is what is meant
+// notFound makes nothing of what HTTP reports as an error.
+func notFound[T any](found *T, err error) (*T, error) {
+	if errors.Is(err, ErrMessageNotFound) {
+		return nil, nil //nolint:nilnil // as Job says
 	}
-	text, err := orNothing(headers)
-	if err != nil {
-		return nil, fmt.Errorf("write headers: %w", err)
-	}
-	return text, nil
+	return found, err
 }
-
-// instant writes a time so that PostgreSQL reads it exactly; null when there is none.
-func instant(t *time.Time) *string {
-	if t == nil {
-		return nil
-	}
-	return new(t.Format(time.RFC3339Nano))
-}
-
-// flag writes a boolean in a way that every driver passes.
-func flag(set bool) string {
-	if set {
-		return "true"
-	}
-	return "false"
-}
-
-const (
-	sqlEnqueue = `select weir.enqueue($1::text, $2::text, $3::text::jsonb, key => $4::text, headers => $5::text::jsonb,
-		delay => $6::text::interval, run_at => $7::text::timestamptz, priority => $8::int, unique_key => $9::text,
-		unique_for => $10::text::interval, is_unique => $11::text::boolean, tracked => $12::text::boolean)`
-	sqlEnqueueBatch = `select id, repeated from weir.enqueue_batch($1::text, $2::text[]::jsonb[],
-		delay => $3::text::interval, priority => $4::int, unique_for => $5::text::interval,
-		is_unique => $6::text::boolean, tracked => $7::text::boolean)`
-	sqlJob = `select id, kind, state, attempt, progress::text, result::text, error, enqueued_at, run_at, progress_at,
-		finished_at, cancelled_at from weir.job($1::text, $2::bigint)`
-	sqlProgress   = `select weir.progress($1::text, $2::bigint, $3::bigint, $4::text::jsonb)`
-	sqlFinish     = `select weir.finish($1::text, $2::bigint, $3::bigint, $4::text::jsonb)`
-	sqlFinishMany = `select unnest(weir.finish_many($1::text, $2::bigint[], $3::bigint[], $4::text[]::jsonb[]))`
-	sqlCancel     = `select weir.cancel($1::text, $2::bigint, $3::text)`
-	sqlCancelled  = `select claim_id, id from weir.cancelled($1::text, $2::bigint[])`
-	sqlSnooze     = `select weir.snooze($1::text, c, ids => i::bigint[], delay => d::interval)
-		from unnest($2::bigint[], $3::text[], $4::text[]) as t (c, i, d)`
-)

@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -52,17 +53,24 @@ func (j *Job[A]) Progress(ctx context.Context, value any) error {
 	return err
 }
 
-// ExactlyOnce runs fn in a transaction that also finishes the job, with its result: all of it happens or nothing. It
-// does not run fn for a job that it has finished before.
+// ExactlyOnce runs fn in a transaction that also finishes the job, with the result that SetResult was given by then:
+// all of it happens or nothing. What fn does for a job that was finished before is rolled back, and is no error.
 func (j *Job[A]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return j.raw.client.transaction(ctx, func(tx pgx.Tx) error {
-		client := j.raw.client.In(tx)
-		n, err := client.Finish(ctx, j.Queue, j.raw.ClaimID, j.ID, nil)
-		if err != nil || n == 0 {
+	err := j.raw.client.transaction(ctx, func(tx pgx.Tx) error {
+		if err := fn(tx); err != nil {
 			return err
 		}
-		return fn(tx)
+		done := settlement{claim: j.raw.ClaimID, ids: []int64{j.ID}, result: j.raw.result}
+		n, err := j.raw.client.In(tx).settle(ctx, finish, j.Queue, done)
+		if err == nil && n == 0 {
+			return errFinishedBefore
+		}
+		return err
 	})
+	if errors.Is(err, errFinishedBefore) {
+		return nil
+	}
+	return err
 }
 
 // Handlers has a handler for each kind of job.
@@ -102,6 +110,13 @@ func (h *Handlers) handle(ctx context.Context, raw *RawMessage) error {
 		return fmt.Errorf("%w %q", ErrUnknownKind, kind)
 	}
 	return handle(ctx, raw)
+}
+
+// ofWorkflow reports whether a message is a job of a workflow, which goes on at once when its step is finished, and
+// only with the next upkeep when it is acked.
+func ofWorkflow(raw *RawMessage) bool {
+	mark, _ := raw.Headers["job"].(map[string]any)
+	return mark["workflow"] != nil
 }
 
 // NewJobWorker returns a worker that runs the jobs of a queue with the handlers of their kinds. A job whose arguments

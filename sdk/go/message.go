@@ -22,7 +22,7 @@ type Message[T any] struct {
 	Group      string
 
 	client *Client
-	result []byte // of a job: JSON, once its handler has set it
+	result json.RawMessage // of a job, once its handler has set it
 }
 
 // RawMessage is a message whose payload is still JSON.

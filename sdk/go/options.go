@@ -1,6 +1,10 @@
 package weir
 
-import "time"
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
 
 // DefaultGroup is the group that every queue is born with.
 const DefaultGroup = "default"
@@ -13,6 +17,32 @@ type Outgoing struct {
 	DedupKey string         // of those with one key, within the queue's window, only the first is sent; "" is none
 }
 
+// ConnectOption is an option of Connect and NewHTTP.
+type ConnectOption func(*connectOptions)
+
+// connectOptions are what the options of a connect amount to.
+type connectOptions struct {
+	token func(ctx context.Context) (string, error)
+}
+
+// Token has the client show a token to the `weir serve` that it calls.
+func Token(token string) ConnectOption {
+	return TokenFrom(func(context.Context) (string, error) { return token, nil })
+}
+
+// TokenFrom has the client ask for a token before each request, for tokens that expire. The function may be called by
+// many at the same time, and keeps a token that is still good.
+func TokenFrom(source func(ctx context.Context) (string, error)) ConnectOption {
+	return func(o *connectOptions) { o.token = source }
+}
+
+func collectConnect(opts []ConnectOption) (o connectOptions) {
+	for _, set := range opts {
+		set(&o)
+	}
+	return o
+}
+
 // sendOptions are what the options of a send amount to.
 type sendOptions struct {
 	key     string
@@ -21,6 +51,11 @@ type sendOptions struct {
 
 	dedupKey string
 	priority *int
+}
+
+// message is a message with these options.
+func (o sendOptions) message(payload any) Outgoing {
+	return Outgoing{Payload: payload, Key: o.key, Headers: o.headers, DedupKey: o.dedupKey}
 }
 
 // SendOption is an option of Send, SendBatch and Publish.
@@ -97,7 +132,7 @@ type settlement struct {
 	ids    []int64 // nil = all that are left
 	delay  *time.Duration
 	reason string
-	result []byte // of finish: JSON
+	result json.RawMessage // of finish
 }
 
 // NackOption is an option of Nack.
@@ -124,6 +159,7 @@ type QueueOptions struct {
 	Retention       time.Duration // how long what all groups have finished is kept for Seek
 	DedupWindow     time.Duration // how long a dedup key is remembered
 	BacklogMax      int64         // by how many messages the slowest group may be behind
+	JobRetention    time.Duration // how long Client.Job and Client.Workflow tell of what has ended
 }
 
 // QueueSettings are changes to a queue. Nil leaves a setting as it is: QueueSettings{TTL: new(time.Hour)}.
@@ -136,6 +172,7 @@ type QueueSettings struct {
 	Retention       *time.Duration
 	DedupWindow     *time.Duration // 0: the queue takes no dedup keys
 	BacklogMax      *int64         // 0: no limit
+	JobRetention    *time.Duration
 }
 
 // GroupOptions are the settings of a new group. The zero value of a field leaves it to the engine.

@@ -23,6 +23,8 @@ const (
 		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int, dedup_keys => $7::text[])`
 	sqlPublish = `select queue_name, id from weir.publish($1::text, $2::text::jsonb, key => $3::text,
 		headers => $4::text::jsonb, delay => $5::text::interval)`
+	sqlPublishWith = `select queue_name, id, repeated from weir.publish($1::text, $2::text::jsonb, key => $3::text,
+		headers => $4::text::jsonb, delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
 	sqlReceive = `select id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at
 		from weir.receive($1::text, $2::text, max => $3::int, lease => $4::text::interval)`
 	sqlReceiveRecords = `select claim_id, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued_at,
@@ -130,9 +132,13 @@ func put(items []*string, i, n int, item *string) []*string {
 }
 
 func (p *postgres) publish(ctx context.Context, topic string, m jsonMessage, o sendOptions) ([]Published, error) {
-	return collect(ctx, p, "publish message", sqlPublish,
-		func(r *Published) []any { return []any{&r.Queue, &r.ID} },
-		topic, m.payload, m.key, m.headers, interval(o.delay))
+	args := []any{topic, m.payload, m.key, m.headers, interval(o.delay)}
+	if o.priority == nil && m.dedupKey == nil {
+		return collect(ctx, p, "publish message", sqlPublish,
+			func(r *Published) []any { return []any{&r.Queue, &r.ID} }, args...)
+	}
+	return collect(ctx, p, "publish message", sqlPublishWith,
+		func(r *Published) []any { return []any{&r.Queue, &r.ID, &r.Repeated} }, append(args, o.priority, m.dedupKey)...)
 }
 
 func (p *postgres) receive(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
@@ -201,7 +207,7 @@ func (p *postgres) settle(ctx context.Context, verb verb, queue string, items []
 	case snooze:
 		return list[int](ctx, p, "snooze messages", sqlSnooze, queue, claims, ids, delays)
 	case finish:
-		return p.finishMany(ctx, queue, items)
+		return p.finish(ctx, queue, items)
 	case ack:
 	}
 	return list[int](ctx, p, "ack messages", sqlAck, queue, claims, ids)

@@ -16,10 +16,11 @@ const (
 		claims_bytes => coalesce($5::bigint, 16777216), priorities => coalesce($6::int, 1),
 		aging => coalesce($7::text::interval, '1 minute'), ttl => coalesce($8::text::interval, '0'),
 		retention => coalesce($9::text::interval, '0'), dedup_window => coalesce($10::text::interval, '5 minutes'),
-		backlog_max => $11::bigint)`
+		backlog_max => $11::bigint, job_retention => coalesce($12::text::interval, '1 day'))`
 	sqlConfigureQueue = `select from weir.configure_queue($1::text, message_bytes_max => $2::int,
 		segment_bytes => $3::bigint, claims_bytes => $4::bigint, aging => $5::text::interval, ttl => $6::text::interval,
-		retention => $7::text::interval, dedup_window => $8::text::interval, backlog_max => $9::bigint)`
+		retention => $7::text::interval, dedup_window => $8::text::interval, backlog_max => $9::bigint,
+		job_retention => $10::text::interval)`
 	sqlRenameQueue = `select from weir.rename_queue($1::text, $2::text)`
 	sqlDropQueue   = `select from weir.drop_queue($1::text)`
 	sqlListQueues  = `select queue_name, lanes, coalesce((j ->> 'priorities')::int, 1), message_bytes_max, segment_bytes,
@@ -27,7 +28,8 @@ const (
 			coalesce((extract(epoch from (j ->> 'ttl')::interval) * 1000)::bigint, 0),
 			coalesce((extract(epoch from (j ->> 'retention')::interval) * 1000)::bigint, 0),
 			coalesce((extract(epoch from (j ->> 'dedup_window')::interval) * 1000)::bigint, 0),
-			coalesce((j ->> 'backlog_max')::bigint, 0), paused, created_at
+			coalesce((j ->> 'backlog_max')::bigint, 0),
+			coalesce((extract(epoch from (j ->> 'job_retention')::interval) * 1000)::bigint, 0), paused, created_at
 		from weir.list_queues() q cross join lateral to_jsonb(q) j order by queue_name`
 	sqlGet = `select id, key, payload::text, headers::text, enqueued_at, states::text from weir.get($1::text, $2::bigint)`
 
@@ -48,7 +50,9 @@ const (
 	sqlDropGroup  = `select from weir.drop_group($1::text, $2::text)`
 	sqlListGroups = `select group_name, ordered, max_attempts, (extract(epoch from backoff_min) * 1000)::bigint,
 			(extract(epoch from backoff_max) * 1000)::bigint,
-			coalesce((extract(epoch from (j ->> 'patience')::interval) * 1000)::bigint, 0), paused, created_at
+			coalesce((extract(epoch from (j ->> 'patience')::interval) * 1000)::bigint, 0), paused, created_at,
+			coalesce((j ->> 'concurrency_max')::int, 0), coalesce((j ->> 'rate_max')::int, 0),
+			coalesce((extract(epoch from (j ->> 'rate_period')::interval) * 1000)::bigint, 0)
 		from weir.list_groups($1::text) g cross join lateral to_jsonb(g) j`
 	sqlSeek   = `select from weir.seek($1::text, $2::text, $3::text)`
 	sqlPause  = `select from weir.pause($1::text, $2::text)`
@@ -70,19 +74,20 @@ func (p *postgres) createQueue(ctx context.Context, queue string, o QueueOptions
 	}
 	newer := QueueOptions{
 		Priorities: o.Priorities, Aging: o.Aging, TTL: o.TTL, Retention: o.Retention, DedupWindow: o.DedupWindow,
-		BacklogMax: o.BacklogMax,
+		BacklogMax: o.BacklogMax, JobRetention: o.JobRetention,
 	}
 	if newer == (QueueOptions{}) {
 		return p.do(ctx, "create queue", sqlCreateQueue, args...)
 	}
 	return p.do(ctx, "create queue", sqlCreateQueueWith, append(args, zeroNull(o.Priorities),
 		interval(zeroNull(o.Aging)), interval(zeroNull(o.TTL)), interval(zeroNull(o.Retention)),
-		interval(zeroNull(o.DedupWindow)), zeroNull(o.BacklogMax))...)
+		interval(zeroNull(o.DedupWindow)), zeroNull(o.BacklogMax), interval(zeroNull(o.JobRetention)))...)
 }
 
 func (p *postgres) configureQueue(ctx context.Context, queue string, s QueueSettings) error {
 	return p.do(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes,
-		interval(s.Aging), interval(s.TTL), interval(s.Retention), interval(s.DedupWindow), s.BacklogMax)
+		interval(s.Aging), interval(s.TTL), interval(s.Retention), interval(s.DedupWindow), s.BacklogMax,
+		interval(s.JobRetention))
 }
 
 func (p *postgres) renameQueue(ctx context.Context, queue, name string) error {

@@ -18,7 +18,8 @@ type Queue struct {
 	Retention       time.Duration `json:"-"`
 	DedupWindow     time.Duration `json:"-"`
 	BacklogMax      int64         `json:"backlog_max"` // 0: no limit
-	Paused          bool          `json:"paused"`      // the whole queue is
+	JobRetention    time.Duration `json:"-"`
+	Paused          bool          `json:"paused"` // the whole queue is
 	CreatedAt       time.Time     `json:"created_at"`
 }
 
@@ -30,13 +31,15 @@ type queueRow struct {
 	TTLMS         int64 `json:"ttl_ms"`
 	RetentionMS   int64 `json:"retention_ms"`
 	DedupWindowMS int64 `json:"dedup_window_ms"`
+
+	JobRetentionMS int64 `json:"job_retention_ms"`
 }
 
 // fields are the places for the columns of sqlListQueues.
 func (r *queueRow) fields() []any {
 	return []any{
 		&r.Queue.Queue, &r.Lanes, &r.Priorities, &r.MessageBytesMax, &r.SegmentBytes, &r.ClaimsBytes, &r.AgingMS,
-		&r.TTLMS, &r.RetentionMS, &r.DedupWindowMS, &r.BacklogMax, &r.Paused, &r.CreatedAt,
+		&r.TTLMS, &r.RetentionMS, &r.DedupWindowMS, &r.BacklogMax, &r.JobRetentionMS, &r.Paused, &r.CreatedAt,
 	}
 }
 
@@ -47,6 +50,7 @@ func queuesOf(rows []queueRow, err error) ([]Queue, error) {
 		q := r.Queue
 		q.Aging, q.TTL = duration(r.AgingMS), duration(r.TTLMS)
 		q.Retention, q.DedupWindow = duration(r.RetentionMS), duration(r.DedupWindowMS)
+		q.JobRetention = duration(r.JobRetentionMS)
 		queues[i] = q
 	}
 	return queues, err
@@ -62,6 +66,10 @@ type Group struct {
 	Patience    time.Duration `json:"-"`
 	Paused      bool          `json:"paused"` // by itself or with its queue
 	CreatedAt   time.Time     `json:"created_at"`
+
+	ConcurrencyMax int           `json:"concurrency_max"` // messages claimed and unfinished at once; 0: no limit
+	RateMax        int           `json:"rate_max"`        // deliveries in RatePeriod; 0: no limit
+	RatePeriod     time.Duration `json:"-"`
 }
 
 // groupRow is a Group with its times as they are passed: in milliseconds.
@@ -71,13 +79,14 @@ type groupRow struct {
 	BackoffMinMS int64 `json:"backoff_min_ms"`
 	BackoffMaxMS int64 `json:"backoff_max_ms"`
 	PatienceMS   int64 `json:"patience_ms"`
+	RatePeriodMS int64 `json:"rate_period_ms"`
 }
 
 // fields are the places for the columns of sqlListGroups.
 func (r *groupRow) fields() []any {
 	return []any{
 		&r.Group.Group, &r.Ordered, &r.MaxAttempts, &r.BackoffMinMS, &r.BackoffMaxMS, &r.PatienceMS, &r.Paused,
-		&r.CreatedAt,
+		&r.CreatedAt, &r.ConcurrencyMax, &r.RateMax, &r.RatePeriodMS,
 	}
 }
 
@@ -87,7 +96,7 @@ func groupsOf(rows []groupRow, err error) ([]Group, error) {
 	for i, r := range rows {
 		g := r.Group
 		g.BackoffMin, g.BackoffMax = duration(r.BackoffMinMS), duration(r.BackoffMaxMS)
-		g.Patience = duration(r.PatienceMS)
+		g.Patience, g.RatePeriod = duration(r.PatienceMS), duration(r.RatePeriodMS)
 		groups[i] = g
 	}
 	return groups, err

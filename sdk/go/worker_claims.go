@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -32,7 +33,7 @@ type result struct {
 	id     int64
 	delay  *time.Duration
 	reason string
-	value  []byte // of finish: JSON
+	value  json.RawMessage // of finish
 }
 
 // fetchAll claims messages until the worker is stopped.

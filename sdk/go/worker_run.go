@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -42,7 +43,7 @@ func (w *Worker) workOn(base context.Context, t *task) bool {
 	w.note(func(h *Health) { h.Busy-- })
 	if err == nil {
 		r := result{verb: ack}
-		if t.message.result != nil {
+		if t.message.result != nil || ofWorkflow(t.message) {
 			r = result{verb: finish, value: t.message.result}
 		}
 		w.finish(t, r)
@@ -150,9 +151,8 @@ func (w *Worker) aging(t time.Time) []*claim {
 
 // cancelJobs cancels the handlers of jobs that were cancelled.
 func (w *Worker) cancelJobs(ctx context.Context) {
-	p, ok := w.client.b.(*postgres)
 	claims := w.aging(time.Now().Add(2 * w.opt.Lease)) // all
-	if !ok || !w.jobs || len(claims) == 0 {
+	if !w.jobs || len(claims) == 0 {
 		return
 	}
 	ids := make([]int64, len(claims))
@@ -161,16 +161,15 @@ func (w *Worker) cancelJobs(ctx context.Context) {
 	}
 	call, end := context.WithTimeout(ctx, w.opt.Lease/6)
 	defer end()
-	gone, err := p.cancelled(call, w.queue, ids)
+	gone, err := w.client.b.cancelled(call, w.queue, w.opt.Group, ids)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrNotSupported) {
 		w.called(err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, j := range gone {
-		c := w.claims[j.claim]
-		for i := 0; c != nil && i < len(c.tasks); i++ {
-			if t := c.tasks[i]; t.message.ID == j.id && t.cancel != nil && !t.over {
+	for _, c := range w.claims {
+		for _, t := range c.tasks {
+			if slices.Contains(gone, t.message.ID) && t.cancel != nil && !t.over {
 				t.cancel(ErrJobCancelled)
 			}
 		}

@@ -29,17 +29,25 @@ type WorkflowStep struct {
 	EndedAt *time.Time      `json:"ended_at"`
 }
 
+// jsonWorkflow is a workflow as the engine and the server take it.
+type jsonWorkflow struct {
+	form     string // workflow, chain or batch
+	name     string
+	steps    []json.RawMessage
+	callback json.RawMessage // of a batch
+}
+
 // StartWorkflow starts jobs of which some come after others, and returns the workflow's id. A step's job is enqueued in
 // the transaction that finishes the last of those before it; its header "job" has their results. A step that is done is
 // not run again, whatever is restarted. With a name that the queue has a workflow of, nothing is started, and the id is
 // that one's; the name may be "".
 func (c *Client) StartWorkflow(ctx context.Context, queue string, steps []Step, name string) (int64, error) {
-	return c.startWorkflow(ctx, "start workflow", sqlStartWorkflow, queue, steps, name)
+	return c.startWorkflow(ctx, queue, steps, jsonWorkflow{form: "workflow", name: name})
 }
 
 // StartChain is StartWorkflow of steps that come one after the other.
 func (c *Client) StartChain(ctx context.Context, queue string, steps []Step, name string) (int64, error) {
-	return c.startWorkflow(ctx, "start chain", sqlStartChain, queue, steps, name)
+	return c.startWorkflow(ctx, queue, steps, jsonWorkflow{form: "chain", name: name})
 }
 
 // StartBatch is StartWorkflow of jobs that are all enqueued at once, and of one, the callback, that is enqueued when
@@ -49,65 +57,30 @@ func (c *Client) StartBatch(ctx context.Context, queue string, jobs []Step, call
 	if err != nil {
 		return 0, err
 	}
-	return c.startWorkflow(ctx, "start batch", sqlStartBatch, queue, jobs, name, text)
+	return c.startWorkflow(ctx, queue, jobs, jsonWorkflow{form: "batch", name: name, callback: text})
 }
 
 // Workflow tells how the steps of a workflow stand: none when the queue has no such workflow, or when it ended longer
 // ago than the queue keeps it.
 func (c *Client) Workflow(ctx context.Context, queue string, workflow int64) ([]WorkflowStep, error) {
-	type row struct {
-		WorkflowStep
-
-		after, result *string
-	}
-	p, err := c.postgres("show workflow")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := retry(ctx, c.tries, true, func() ([]row, error) {
-		return collect(ctx, p, "show workflow", sqlWorkflow, func(r *row) []any {
-			return []any{&r.No, &r.Name, &r.Kind, &r.after, &r.State, &r.ID, &r.result, &r.EndedAt}
-		}, queue, workflow)
-	})
-	steps := make([]WorkflowStep, len(rows))
-	for i, r := range rows {
-		if r.after != nil {
-			if err := json.Unmarshal([]byte(*r.after), &r.After); err != nil {
-				return nil, fmt.Errorf("read workflow: %w", err)
-			}
-		}
-		if r.result != nil {
-			r.Result = json.RawMessage(*r.result)
-		}
-		steps[i] = r.WorkflowStep
-	}
-	return steps, err
+	return retry(ctx, c.tries, true, func() ([]WorkflowStep, error) { return c.b.workflow(ctx, queue, workflow) })
 }
 
-// startWorkflow calls one of the functions that start a workflow; more is what it takes after queue, steps and name.
-func (c *Client) startWorkflow(
-	ctx context.Context, doing, sql, queue string, steps []Step, name string, more ...any,
-) (int64, error) {
-	texts := make([]string, len(steps))
-	for i, step := range steps {
-		var err error
-		if texts[i], err = stepJSON(step); err != nil {
+func (c *Client) startWorkflow(ctx context.Context, queue string, steps []Step, w jsonWorkflow) (int64, error) {
+	for _, step := range steps {
+		text, err := stepJSON(step)
+		if err != nil {
 			return 0, err
 		}
+		w.steps = append(w.steps, text)
 	}
-	p, err := c.postgres(doing)
-	if err != nil {
-		return 0, err
-	}
-	return retry(ctx, c.tries, name != "", func() (int64, error) {
-		return one[int64](ctx, p, doing, sql, append([]any{queue, texts, orNull(name)}, more...)...)
-	})
+	return retry(ctx, c.tries, w.name != "", func() (int64, error) { return c.b.startWorkflow(ctx, queue, w) })
 }
 
 // stepJSON writes a step as the engine takes it.
-func stepJSON(s Step) (string, error) {
+func stepJSON(s Step) (json.RawMessage, error) {
 	if s.Args == nil {
-		return "", fmt.Errorf("write step %q: %w: it has no arguments", s.Name, ErrPayload)
+		return nil, fmt.Errorf("write step %q: %w: it has no arguments", s.Name, ErrPayload)
 	}
 	text, err := json.Marshal(struct {
 		Name     string         `json:"name,omitempty"`
@@ -119,16 +92,7 @@ func stepJSON(s Step) (string, error) {
 		AfterAll bool           `json:"after_all,omitempty"`
 	}{s.Name, s.Args.Kind(), s.Args, s.Key, s.Headers, s.After, s.AfterAll})
 	if err != nil {
-		return "", fmt.Errorf("write step %q: %w: %w", s.Name, ErrPayload, err)
+		return nil, fmt.Errorf("write step %q: %w: %w", s.Name, ErrPayload, err)
 	}
-	return string(text), nil
+	return text, nil
 }
-
-const (
-	sqlStartWorkflow = `select weir.start_workflow($1::text, $2::text[]::jsonb[], name => $3::text)`
-	sqlStartChain    = `select weir.start_chain($1::text, $2::text[]::jsonb[], name => $3::text)`
-	sqlStartBatch    = `select weir.start_batch($1::text, $2::text[]::jsonb[], name => $3::text,
-		callback => $4::text::jsonb)`
-	sqlWorkflow = `select no, name, kind, to_json(after)::text, state, id, result::text, ended_at
-		from weir.workflow($1::text, $2::bigint) order by no`
-)

@@ -24,6 +24,7 @@ WORDS = [
     (r"\baclose\b", "close"),
     (r"\basync_connection\b", "sync_connection"),
     (r"\basync_sleep\b", "sleep"),
+    (r"\basync_token_of\b", "token_of"),
     (r"\bconnect_async\b", "connect"),
     (r"\bweir\.aio\b", "weir.generated"),
 ]

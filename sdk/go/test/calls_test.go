@@ -49,6 +49,11 @@ type arguments struct {
 	BackoffMinMS    *int64          `json:"backoff_min_ms"`
 	BackoffMaxMS    *int64          `json:"backoff_max_ms"`
 	PatienceMS      *int64          `json:"patience_ms"`
+	ConcurrencyMax  *int            `json:"concurrency_max"`
+	RateMax         *int            `json:"rate_max"`
+	RatePeriodMS    *int64          `json:"rate_period_ms"`
+	JobRetentionMS  *int64          `json:"job_retention_ms"`
+	jobArguments
 }
 
 type outgoing struct {
@@ -90,6 +95,9 @@ func call(ctx context.Context, c *weir.Client, name string, args map[string]any)
 		return nil, fmt.Errorf("arguments of %s: %w", name, err)
 	}
 	do, ok := calls[name]
+	if !ok {
+		do, ok = jobCalls[name]
+	}
 	if !ok {
 		return nil, fmt.Errorf("there is no call %q", name)
 	}
@@ -157,13 +165,14 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 			Lanes: a.Lanes, MessageBytesMax: valueOf(a.MessageBytesMax), Priorities: a.Priorities,
 			SegmentBytes: valueOf(a.SegmentBytes), Aging: valueOf(msOf(a.AgingMS)), TTL: valueOf(msOf(a.TTLMS)),
 			Retention: valueOf(msOf(a.RetentionMS)), DedupWindow: valueOf(msOf(a.DedupWindowMS)),
-			BacklogMax: valueOf(a.BacklogMax),
+			BacklogMax: valueOf(a.BacklogMax), JobRetention: valueOf(msOf(a.JobRetentionMS)),
 		})
 	},
 	"configure_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.ConfigureQueue(ctx, a.Queue, weir.QueueSettings{
 			MessageBytesMax: a.MessageBytesMax, SegmentBytes: a.SegmentBytes, Aging: msOf(a.AgingMS), TTL: msOf(a.TTLMS),
 			Retention: msOf(a.RetentionMS), DedupWindow: msOf(a.DedupWindowMS), BacklogMax: a.BacklogMax,
+			JobRetention: msOf(a.JobRetentionMS),
 		})
 	},
 	"rename_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
@@ -178,6 +187,7 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 				"segment_bytes": q.SegmentBytes, "claims_bytes": q.ClaimsBytes, "aging_ms": q.Aging.Milliseconds(),
 				"ttl_ms": q.TTL.Milliseconds(), "retention_ms": q.Retention.Milliseconds(), "backlog_max": q.BacklogMax,
 				"dedup_window_ms": q.DedupWindow.Milliseconds(), "paused": q.Paused, "created_at": q.CreatedAt,
+				"job_retention_ms": q.JobRetention.Milliseconds(),
 			})
 		}
 		return list, err
@@ -190,13 +200,15 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		return nil, c.CreateGroup(ctx, a.Queue, a.Group, weir.GroupOptions{
 			Ordered: a.Ordered, Start: a.Start, MaxAttempts: valueOf(a.MaxAttempts),
 			BackoffMin: valueOf(msOf(a.BackoffMinMS)), BackoffMax: valueOf(msOf(a.BackoffMaxMS)),
-			Patience: valueOf(msOf(a.PatienceMS)),
+			Patience: valueOf(msOf(a.PatienceMS)), ConcurrencyMax: valueOf(a.ConcurrencyMax),
+			RateMax: valueOf(a.RateMax), RatePeriod: valueOf(msOf(a.RatePeriodMS)),
 		})
 	},
 	"configure_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.ConfigureGroup(ctx, a.Queue, a.Group, weir.GroupSettings{
 			MaxAttempts: a.MaxAttempts, BackoffMin: msOf(a.BackoffMinMS), BackoffMax: msOf(a.BackoffMaxMS),
-			Patience: msOf(a.PatienceMS),
+			Patience: msOf(a.PatienceMS), ConcurrencyMax: a.ConcurrencyMax, RateMax: a.RateMax,
+			RatePeriod: msOf(a.RatePeriodMS),
 		})
 	},
 	"drop_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
@@ -210,6 +222,7 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 				"group": g.Group, "ordered": g.Ordered, "max_attempts": g.MaxAttempts, "paused": g.Paused,
 				"backoff_min_ms": g.BackoffMin.Milliseconds(), "backoff_max_ms": g.BackoffMax.Milliseconds(),
 				"patience_ms": g.Patience.Milliseconds(), "created_at": g.CreatedAt,
+				"concurrency_max": g.ConcurrencyMax, "rate_max": g.RateMax, "rate_period_ms": g.RatePeriod.Milliseconds(),
 			})
 		}
 		return list, err

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/internal/server"
 	weir "github.com/weirmq/weir/sdk/go"
 )
 
@@ -42,15 +43,22 @@ type step struct {
 	Outside     bool             `json:"outside"`
 }
 
-// The cases run over SQL and over HTTP, in one database.
+// The cases run over SQL and over HTTP, with and without a token, in one database.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	targets := map[string]string{"sql": db.DSN, "http": serve(t, db)}
-	for transport, target := range targets {
-		client := connect(t, target)
-		for name, c := range readCases(t, transport) {
-			t.Run(transport+"/"+name, func(t *testing.T) {
+	token := newToken(t, db, "all", "produce", "consume", "admin")
+	for name, client := range map[string]*weir.Client{
+		"sql":   connect(t, db.DSN),
+		"http":  connect(t, serve(t, db)),
+		"token": connect(t, serveWith(t, db, server.Options{AskTokens: true}), weir.Token(token)),
+	} {
+		transport := name
+		if name == "token" {
+			transport = "http"
+		}
+		for file, c := range readCases(t, transport) {
+			t.Run(name+"/"+file, func(t *testing.T) {
 				t.Parallel()
 				newPlayer(t, client).play(client, c.Steps)
 			})

@@ -18,9 +18,9 @@ func TestMain(m *testing.M) {
 }
 
 // connect opens a client as a program does.
-func connect(t *testing.T, target string) *weir.Client {
+func connect(t *testing.T, target string, opts ...weir.ConnectOption) *weir.Client {
 	t.Helper()
-	client, err := weir.Connect(t.Context(), target)
+	client, err := weir.Connect(t.Context(), target, opts...)
 	must(t, err)
 	t.Cleanup(client.Close)
 	return client
@@ -38,6 +38,12 @@ func newClient(t *testing.T) (*pgtest.DB, *weir.Client) {
 // serve starts a server in front of a database and returns its URL.
 func serve(t *testing.T, db *pgtest.DB) string {
 	t.Helper()
+	return serveWith(t, db, server.Options{})
+}
+
+// serveWith is serve with options, such as that callers must have a token.
+func serveWith(t *testing.T, db *pgtest.DB, opt server.Options) string {
+	t.Helper()
 	client, err := engine.Open(t.Context(), db.DSN, engine.Options{MaxConns: 8})
 	must(t, err)
 	t.Cleanup(client.Close)
@@ -45,7 +51,8 @@ func serve(t *testing.T, db *pgtest.DB) string {
 	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- server.New(client, server.Options{Version: "test"}).Serve(ctx, at) }()
+	opt.Version = "test"
+	go func() { ended <- server.New(client, opt).Serve(ctx, at) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

@@ -13,10 +13,12 @@ import weir
 
 DSN = os.environ.get("WEIR_TEST_DSN", "")
 URL = os.environ.get("WEIR_TEST_URL", "")
+TOKEN_URL = os.environ.get("WEIR_TEST_TOKEN_URL", "")
+TOKEN = os.environ.get("WEIR_TEST_TOKEN", "")
 
 
 def pytest_configure() -> None:
-    if not DSN or not URL:
+    if not DSN or not URL or not TOKEN_URL:
         raise pytest.UsageError("run the tests by `make sdk-python` or sdk/conformance/with-weir pytest")
 
 

@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import weir
+from conftest import TOKEN, TOKEN_URL
 from weir import calls, codec, testing
 from weir.errors import from_driver
 
@@ -372,3 +373,32 @@ def test_what_an_older_engine_does_not_know_is_told_apart(client: weir.Client) -
         client.run(call)
     assert failure.value.code == "WR015"
     assert failure.value.hint is not None
+
+
+def test_a_server_that_asks_for_a_token_is_shown_one_with_each_request(queue: str, dsn: str) -> None:
+    with weir.connect(TOKEN_URL) as none, pytest.raises(weir.Error) as failure:
+        none.send(queue, 1)
+    assert failure.value.code == "WR041"
+    asked = []
+
+    def token() -> str:
+        asked.append(1)
+        return TOKEN
+
+    with weir.connect(TOKEN_URL, token=token) as client:
+        client.send(queue, 1)
+        with client.transaction() as tx:
+            tx.send(queue, 2)
+        assert len(asked) == 2
+        assert len(client.receive(queue, max=10)) == 2
+    with pytest.raises(weir.Error) as failure:
+        weir.connect(dsn, token=TOKEN)
+    assert failure.value.code == "WR015"
+
+
+async def test_an_asynchronous_function_may_give_the_token(queue: str) -> None:
+    async def token() -> str:
+        return TOKEN
+
+    async with weir.connect_async(TOKEN_URL, token=token) as client:
+        assert await client.send(queue, 1) > 0

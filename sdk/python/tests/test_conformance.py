@@ -1,32 +1,51 @@
-"""Plays the cases of sdk/conformance over SQL and HTTP, with the client of threads and the one of asyncio."""
+"""Plays the cases of sdk/conformance, with the client of threads and the one of asyncio.
+
+Over SQL, also on an engine of 0.1.0, and over HTTP, with and without a token.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import inspect
 import json
+import os
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 import weir
+from conftest import DSN, TOKEN, TOKEN_URL, URL
+from weir.errors_generated import NOT_SUPPORTED
 
-CASES = {
-    path.stem: json.loads(path.read_text())
-    for path in sorted((Path(__file__).parents[2] / "conformance/cases").glob("*.json"))
-}
+ROOT = Path(__file__).parents[3]
+CASES = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "sdk/conformance/cases").glob("*.json"))}
+
+
+def ways(case: Any) -> list[str]:
+    """Return the ways to the engine that a case is played over."""
+    transports = case.get("transports", ["sql", "http"])
+    return [way for transport in transports for way in {"sql": ["sql", "old"], "http": ["http", "token"]}[transport]]
+
+
 PLAYS = [
     pytest.param(case, transport, flavour, id=f"{name}-{transport}-{flavour}")
     for name, case in CASES.items()
-    for transport in case.get("transports", ["sql", "http"])
+    for transport in ways(case)
     for flavour in ("sync", "async")
 ]
+
+
+class Lacks(Exception):
+    """The engine does not know what the case is about: the rest of it is not played."""
 
 
 class RolledBack(Exception):
@@ -41,8 +60,10 @@ async def settle(result: Any) -> Any:
 class Player:
     """Plays the steps of one case."""
 
-    def __init__(self, client: weir.Client | weir.AsyncClient) -> None:
+    def __init__(self, client: weir.Client | weir.AsyncClient, may_lack: bool) -> None:
         self.client = client
+        self.may_lack = may_lack
+        """The engine may not know what the case is about."""
         run = uuid.uuid4().hex[:8]
         self.variables: dict[str, Any] = {"q": f"c-{run}-1", "q2": f"c-{run}-2", "q3": f"c-{run}-3"}
         self.queues = list(self.variables.values())
@@ -51,6 +72,8 @@ class Player:
         for number, step in enumerate(steps):
             try:
                 await self.step(step)
+            except Lacks:
+                return
             except Exception as error:
                 raise AssertionError(f"step {number}: {json.dumps(step, ensure_ascii=False)}: {error!r}") from error
 
@@ -58,6 +81,8 @@ class Player:
         if "error" in step:
             with pytest.raises(weir.Error) as failure:
                 await self.do(step)
+            if self.may_lack and failure.value.code == NOT_SUPPORTED:
+                raise Lacks
             assert failure.value.code == step["error"]
             return
         result = await self.do(step)
@@ -67,9 +92,14 @@ class Player:
             self.variables[step["save"]] = plain(result)
 
     async def do(self, step: Any) -> Any:
-        if "transaction" in step:
-            return await self.transaction(step)
-        return await self.call(self.client, step)
+        try:
+            if "transaction" in step:
+                return await self.transaction(step)
+            return await self.call(self.client, step)
+        except weir.Error as error:
+            if self.may_lack and error.code == NOT_SUPPORTED and "error" not in step:
+                raise Lacks from error
+            raise
 
     async def transaction(self, step: Any) -> None:
         manager: Any = self.client.transaction()
@@ -196,11 +226,28 @@ def unordered(got: list[Any], want: list[Any], place: str) -> None:
         left.remove(like[0])
 
 
-@pytest.mark.parametrize(("case", "transport", "flavour"), PLAYS)
-async def test_case(case: Any, transport: str, flavour: str, dsn: str, url: str) -> None:
-    target = dsn if transport == "sql" else url
-    client = weir.connect(target) if flavour == "sync" else weir.connect_async(target)
-    player = Player(client)
+@pytest.fixture(scope="session")
+def old_dsn() -> Iterator[str]:
+    """Return the DSN of a database with an engine of 0.1.0."""
+    admin = os.environ["WEIR_TEST_ADMIN_DSN"]
+    name = f"old_{uuid.uuid4().hex[:8]}"
+    dsn = make_conninfo(admin, dbname=name)
+    with psycopg.connect(admin, autocommit=True) as conn:
+        conn.execute(f"create database {name}")  # type: ignore[arg-type]
+        with psycopg.connect(dsn, autocommit=True) as there:
+            script = gzip.decompress((ROOT / "test/upgrade/testdata/0.1.0.sql.gz").read_bytes())
+            there.execute(script, prepare=False)
+        yield dsn
+        conn.execute(f"drop database {name} with (force)")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("case", "way", "flavour"), PLAYS)
+async def test_case(case: Any, way: str, flavour: str, request: pytest.FixtureRequest) -> None:
+    token = TOKEN if way == "token" else None
+    target = {"sql": DSN, "http": URL, "token": TOKEN_URL}.get(way) or request.getfixturevalue("old_dsn")
+    connect = weir.connect if flavour == "sync" else weir.connect_async
+    client = connect(target, token=token)
+    player = Player(client, way == "old" and "since" in case)
     try:
         await player.play(case["steps"])
     finally:
@@ -208,5 +255,13 @@ async def test_case(case: Any, transport: str, flavour: str, dsn: str, url: str)
         await settle(client.close() if isinstance(client, weir.Client) else client.aclose())
 
 
+def test_an_old_engine_says_what_it_does_not_know(old_dsn: str) -> None:
+    with weir.connect(old_dsn) as client:
+        assert client.version() == "0.1.0"
+        with pytest.raises(weir.Error) as failure:
+            client.enqueue("q", "k")
+        assert failure.value.code == NOT_SUPPORTED
+
+
 def test_there_are_cases() -> None:
-    assert len(CASES) >= 14
+    assert len(CASES) >= 40

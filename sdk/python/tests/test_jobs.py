@@ -14,9 +14,10 @@ import psycopg
 import pytest
 
 import weir
+from conftest import TOKEN, TOKEN_URL
 from weir import testing
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def until(true: Callable[[], Any]) -> Any:
@@ -239,3 +240,77 @@ def test_a_scheduled_job_is_enqueued_when_it_is_due(client: weir.Client, queue: 
     assert client.unschedule(name)
     assert not client.unschedule(name)
     assert set(seen) == {2}
+
+
+def test_over_http_jobs_run_and_a_cancelled_one_is_told(queue: str) -> None:
+    with weir.connect(TOKEN_URL, token=lambda: TOKEN) as client:
+        jobs = weir.Jobs(client, queue)
+        told = threading.Event()
+
+        @jobs.job(tracked=True)
+        def add(a: int, b: int) -> int:
+            assert jobs.current().progress({"half": True})
+            return a + b
+
+        @jobs.job(tracked=True)
+        def endless() -> None:
+            try:
+                while True:
+                    time.sleep(0.01)
+            except weir.Cancelled:
+                told.set()
+                raise
+
+        first, second = add.enqueue(1, 2), endless.enqueue()
+        with jobs.worker(lease=6, on_error=quiet):
+            until(lambda: endless.status(second).state == "running")  # type: ignore[union-attr]
+            assert endless.cancel(second) == "running"
+            assert told.wait(PATIENCE)
+            status = until(lambda: (s := add.status(first)) and s.state == "done" and s)
+            assert status.result == 3
+            until(lambda: endless.status(second).state == "cancelled")  # type: ignore[union-attr]
+
+
+def test_steps_of_a_workflow_run_in_their_order(client: weir.Client, queue: str) -> None:
+    jobs = weir.Jobs(client, queue)
+
+    @jobs.job
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    @jobs.job(kind="sum")
+    def total() -> int:
+        results = (jobs.current().message.headers or {})["job"]["results"]
+        return sum(results.values())
+
+    steps = [
+        weir.Step("add", {"a": 1, "b": 2}, name="one"),
+        weir.Step("add", {"a": 3, "b": 4}, name="two"),
+        {"kind": "sum", "name": "all", "after": ["one", "two"]},
+    ]
+    workflow = client.start_workflow(queue, steps, name="w")
+    assert client.start_workflow(queue, steps, name="w") == workflow
+    with jobs.worker():
+        until(lambda: all(step.state == "done" for step in client.workflow(queue, workflow)))
+    assert [(step.name, step.result, step.after) for step in client.workflow(queue, workflow)] == [
+        ("one", 3, []),
+        ("two", 7, []),
+        ("all", 10, ["one", "two"]),
+    ]
+
+
+async def test_a_chain_over_asyncio_goes_on_with_the_results(aclient: weir.AsyncClient, queue: str) -> None:
+    jobs = weir.AsyncJobs(aclient, queue)
+
+    @jobs.job
+    async def step() -> int:
+        before = (jobs.current().message.headers or {})["job"].get("results") or {"0": 0}
+        if len(before) == 1 and "2" in before:
+            ended.set()
+        return 1 + next(iter(before.values()))
+
+    ended = asyncio.Event()
+    chain = await aclient.start_chain(queue, [weir.Step("step"), weir.Step("step"), weir.Step("step")])
+    async with jobs.worker():
+        await asyncio.wait_for(ended.wait(), PATIENCE)
+    assert [one.result for one in await aclient.workflow(queue, chain)] == [1, 2, 3]

@@ -2,7 +2,8 @@ import { Consumer, type ConsumerOptions } from "./consumer.js";
 import type { PoolLike, Queryable } from "./database.js";
 import { isPool, transaction } from "./database.js";
 import { Code, fromDriver, refuse } from "./errors.js";
-import { gathering, type HttpOptions, HttpTransport } from "./http.js";
+import { gathering, type HttpOptions, HttpTransport, type Token } from "./http.js";
+import { JobCalls } from "./job_calls.js";
 import { Jobs, type Kinds } from "./jobs.js";
 import { Producer } from "./producer.js";
 import { pause, type RetryOptions, retry } from "./retry.js";
@@ -22,6 +23,8 @@ export interface ClientOptions {
 export interface ConnectOptions extends ClientOptions {
   /** For a PostgreSQL DSN: passed to pg's Pool. */
   pool?: Record<string, unknown> | undefined;
+  /** Shown to a server that asks who its callers are; a function is asked for one before each request. */
+  token?: Token | undefined;
   /** For the URL of a server. */
   http?: HttpOptions | undefined;
 }
@@ -37,7 +40,10 @@ export async function connect<Q extends object = t.QueueMap>(
   target: string,
   options: ConnectOptions = {},
 ): Promise<Client<Q>> {
-  if (/^https?:\/\//.test(target)) return new Client<Q>(new HttpTransport(target, options.http), options);
+  if (/^https?:\/\//.test(target))
+    return new Client<Q>(new HttpTransport(target, options.http, options.token), options);
+  if (options.token !== undefined)
+    throw refuse(Code.notSupported, "a token is for a server", "The DSN of a database names a user.");
   const { Pool } = (await import("pg")).default;
   const pool = new Pool({ application_name: "weir", ...dsn(target), ...options.pool });
   return new Client<Q>(new SqlTransport(pool as PoolLike, () => pool.end()), options);
@@ -59,7 +65,7 @@ function dsn(target: string): Record<string, unknown> {
  * The engine's functions as methods, over PostgreSQL or over HTTP. `Q` maps the names of queues to the types of their
  * payloads. What a method means is said of the SQL function of the same name.
  */
-export class Client<Q extends object = t.QueueMap> {
+export class Client<Q extends object = t.QueueMap> extends JobCalls {
   private readonly transport: t.Transport;
 
   /** Makes a client of a pool, a connection, PGlite or anything else that runs a statement. */
@@ -68,6 +74,7 @@ export class Client<Q extends object = t.QueueMap> {
     private readonly options: ClientOptions = {},
     private readonly mayRetry = true,
   ) {
+    super();
     this.transport = "settle" in target ? target : new SqlTransport(target);
     const { db } = this;
     // A pool tells of idle connections that broke by an event, which ends the process when nobody listens.
@@ -153,7 +160,9 @@ export class Client<Q extends object = t.QueueMap> {
   /** Sends a message to every queue that has a binding for the topic. */
   async publish(topic: string, payload: unknown, options: t.PublishOptions = {}): Promise<t.Published[]> {
     return this.sending(topic, [{ payload, headers: options.headers }], ([m]) =>
-      this.call(false, (c) => c.publish(topic, payload, { ...options, headers: m?.headers })),
+      this.call(options.dedupKey !== undefined, (c) =>
+        c.publish(topic, payload, { ...options, headers: m?.headers }),
+      ),
     );
   }
 
@@ -257,63 +266,6 @@ export class Client<Q extends object = t.QueueMap> {
       c.peek({ queue, group: options.group ?? "default" }, options.max),
     );
     return got as t.Message<Q[K]>[];
-  }
-
-  /** Enqueues a job, and returns its id or that of the job of the same unique key that is there already. */
-  async enqueue(
-    queue: string,
-    kind: string,
-    args: unknown = {},
-    options: t.JobOptions = {},
-  ): Promise<string> {
-    const { unique = false, uniqueKey, uniqueForMs } = options;
-    const repeatable = unique || uniqueKey !== undefined || uniqueForMs !== undefined;
-    return this.sending(queue, [{ payload: args, headers: options.headers }], ([m]) =>
-      this.sql(repeatable, (c) => c.enqueue(queue, kind, args, { ...options, headers: m?.headers })),
-    );
-  }
-
-  /** Enqueues many jobs, all or none. */
-  async enqueueBatch(
-    queue: string,
-    jobs: readonly t.OutgoingJob[],
-    options: Omit<t.JobOptions, "key" | "headers" | "runAt" | "uniqueKey"> = {},
-  ): Promise<t.Enqueued[]> {
-    return this.sql(options.unique ?? false, (c) => c.enqueueBatch(queue, jobs, options));
-  }
-
-  /** How a tracked job stands; null when it is not tracked or ended longer ago than such are kept. */
-  async job(queue: string, id: t.Id): Promise<t.JobStatus | null> {
-    return this.sql(true, (c) => c.job(queue, id));
-  }
-
-  /** Cancels a job: 'cancelled', or 'running': its worker is told, or 'ended': it was too late. */
-  async cancel(queue: string, id: t.Id, reason?: string): Promise<"cancelled" | "running" | "ended"> {
-    return (await this.sql(true, (c) => c.cancel(queue, id, reason))) as "cancelled" | "running" | "ended";
-  }
-
-  /** The ids of those jobs of claims that were cancelled. */
-  async cancelled(queue: string, claimIds: readonly t.Id[]): Promise<string[]> {
-    return this.sql(true, (c) => c.cancelled(queue, claimIds));
-  }
-
-  /** Tells how far a job is; false when it was cancelled. */
-  async progress(queue: string, claimId: t.Id, id: t.Id, value?: unknown): Promise<boolean> {
-    return this.sql(true, (c) => c.progress(queue, claimId, id, value));
-  }
-
-  /** Acks a job and keeps its result, if it is tracked. */
-  async finish(queue: string, claimId: t.Id, id: t.Id, result?: unknown): Promise<number> {
-    return this.sql(true, (c) => c.finish(queue, claimId, id, result));
-  }
-
-  /** Gives messages back for later; the attempt is not counted. */
-  async snooze(
-    queue: string,
-    claimId: t.Id,
-    options: { ids?: readonly t.Id[]; delayMs: number },
-  ): Promise<number> {
-    return this.settle("snooze", queue, claimId, options);
   }
 
   /** Lists a group's dead letters by id. */
@@ -446,27 +398,11 @@ export class Client<Q extends object = t.QueueMap> {
   }
 
   /** What stands around sends and handlers. */
-  get hooks(): t.Hooks | undefined {
+  override get hooks(): t.Hooks | undefined {
     return this.options.hooks;
   }
 
-  private sending<R>(
-    destination: string,
-    messages: readonly t.Outgoing[],
-    send: (messages: readonly t.Outgoing[]) => Promise<R>,
-  ): Promise<R> {
-    return this.hooks ? this.hooks.sending(destination, messages, send) : send(messages);
-  }
-
-  /** Makes a call that there is over PostgreSQL only. */
-  private async sql<R>(repeatable: boolean, fn: (transport: SqlTransport) => Promise<R>): Promise<R> {
-    const { transport } = this;
-    if (!(transport instanceof SqlTransport))
-      throw refuse(Code.notSupported, "jobs are not there over HTTP", "Connect to PostgreSQL.");
-    return this.call(repeatable, () => fn(transport));
-  }
-
-  private call<R>(repeatable: boolean, fn: (transport: t.Transport) => Promise<R>): Promise<R> {
+  protected override call<R>(repeatable: boolean, fn: (transport: t.Transport) => Promise<R>): Promise<R> {
     if (!this.mayRetry) return fn(this.transport);
     return retry(this.options.retry ?? {}, repeatable, () => fn(this.transport));
   }

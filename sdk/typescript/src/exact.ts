@@ -1,6 +1,7 @@
 /**
- * Reads JSON in which ids may be larger than a number of JavaScript holds exactly: such ids become texts. Ids are the
- * fields `id` and `claim_id` of objects in a list, and the items of a list `ids`; nothing within a payload is touched.
+ * Reads JSON in which ids may be larger than a number of JavaScript holds exactly: such ids become texts. Ids are
+ * fields such as `id` and `claim_id` of objects in a list, and the items of a list `ids`; nothing within a payload is
+ * touched.
  */
 export function parseExact(text: string, idDepth = itemDepth): unknown {
   return JSON.parse(/\d{16}/.test(text) ? quoteIds(text, idDepth) : text);
@@ -13,6 +14,9 @@ const large = /^\d{16,}$/;
 const itemDepth = 3;
 const listDepth = 2;
 
+/** The fields whose values are ids. */
+const idFields = new Set(['"id"', '"claim_id"', '"last_id"', '"workflow"']);
+
 function quoteIds(text: string, idDepth: number): string {
   let depth = 0;
   let field = "";
@@ -22,10 +26,7 @@ function quoteIds(text: string, idDepth: number): string {
     else if (token === "}" || token === "]") depth--;
     else if (token === ":") field = last;
     last = token;
-    const isId =
-      depth === idDepth
-        ? field === '"id"' || field === '"claim_id"'
-        : depth === listDepth && field === '"ids"';
+    const isId = depth === idDepth ? idFields.has(field) : depth === listDepth && field === '"ids"';
     return isId && large.test(token) ? `"${token}"` : token;
   });
 }

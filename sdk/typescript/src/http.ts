@@ -2,7 +2,7 @@
 
 import { Code, disconnected, fromFetch, fromProblem, refuse, WeirError } from "./errors.js";
 import { parseExact } from "./exact.js";
-import { encode } from "./sql.js";
+import { HttpJobs } from "./http_jobs.js";
 import type {
   Binding,
   ClaimedMessage,
@@ -31,6 +31,7 @@ import type {
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
+import { encode } from "./values.js";
 
 /** How to talk to the server. */
 export interface HttpOptions {
@@ -42,11 +43,14 @@ export interface HttpOptions {
   fetch?: typeof fetch | undefined;
 }
 
+/** A token for a server, or what is asked for one before each request. */
+export type Token = string | (() => string | Promise<string>);
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the server checks bodies
-type Json = any;
+export type Json = any;
 
 /** What is special about a request. */
-interface Request {
+export interface Request {
   /** How long the server may wait before it answers. */
   waitMs?: number | undefined;
   /** Ends the request. */
@@ -63,11 +67,13 @@ export interface Gathered {
 
 /** The routes of a server. */
 export class HttpTransport implements Transport {
+  readonly jobs = new HttpJobs(this);
   private readonly base: string;
 
   constructor(
     url: string,
     private readonly options: HttpOptions = {},
+    private readonly token?: Token,
   ) {
     this.base = url.replace(/\/+$/, "");
   }
@@ -86,7 +92,11 @@ export class HttpTransport implements Transport {
   async publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]> {
     const body = messagesBody([{ ...options, payload }], options);
     const { messages } = await this.call("POST", `${topicPath(topic)}/messages`, body, { idDepth: 5 });
-    return messages[0].sent.map((s: Json) => ({ queue: s.queue, id: String(s.id) }));
+    return messages[0].sent.map((s: Json) => ({
+      queue: s.queue,
+      id: String(s.id),
+      repeated: s.repeated === true,
+    }));
   }
 
   async bind(pattern: string, queue: string): Promise<void> {
@@ -142,7 +152,7 @@ export class HttpTransport implements Transport {
   async settle(kind: SettleKind, at: GroupPath, items: readonly Settlement[]): Promise<number[]> {
     const body = `{"${kind}s":[${items.map((item) => claimed(item)).join(",")}]}`;
     const answer = await this.call("POST", `${groupPath(at)}/${kind}`, body);
-    return answer[`${kind}s`].map((item: Json) => item.finished);
+    return answer[`${kind}s`].map((item: Json) => item.finished ?? item.snoozed);
   }
 
   async extend(at: GroupPath, claimId: Id, leaseMs: number): Promise<Date> {
@@ -215,6 +225,7 @@ export class HttpTransport implements Transport {
       retentionMs: q.retention_ms,
       dedupWindowMs: q.dedup_window_ms,
       backlogMax: q.backlog_max,
+      jobRetentionMs: q.job_retention_ms,
       paused: q.paused,
       createdAt: new Date(q.created_at),
     }));
@@ -243,6 +254,9 @@ export class HttpTransport implements Transport {
       backoffMinMs: g.backoff_min_ms,
       backoffMaxMs: g.backoff_max_ms,
       patienceMs: g.patience_ms,
+      concurrencyMax: g.concurrency_max,
+      rateMax: g.rate_max,
+      ratePeriodMs: g.rate_period_ms,
       paused: g.paused,
       createdAt: new Date(g.created_at),
     }));
@@ -302,7 +316,9 @@ export class HttpTransport implements Transport {
     await this.call("POST", "/v1/transaction", `{"acks":[${acks.join(",")}],"sends":[${sends.join(",")}]}`);
   }
 
-  private async call(method: string, path: string, body?: string, how: Request = {}): Promise<Json> {
+  /** Makes a request and reads the answer. */
+  async call(method: string, path: string, body?: string, how: Request = {}): Promise<Json> {
+    const token = typeof this.token === "function" ? await this.token() : this.token;
     const { waitMs = 0, signal, idDepth } = how;
     const ended = new AbortController();
     const end = () => ended.abort();
@@ -319,6 +335,7 @@ export class HttpTransport implements Transport {
     const init: RequestInit = { method, signal: ended.signal };
     init.headers = {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...this.options.headers,
     };
     if (body !== undefined) init.body = body;
@@ -364,7 +381,12 @@ export class GatheringTransport implements Pick<Transport, "send" | "sendBatch" 
 
 /** The transport of a transaction over HTTP: what cannot be gathered is refused. */
 export function gathering(): GatheringTransport & Transport {
-  const target = new GatheringTransport();
+  return refusing(Object.assign(new GatheringTransport(), { jobs: refusing({}) })) as GatheringTransport &
+    Transport;
+}
+
+/** The same, with a method that refuses wherever it has none. */
+function refusing<T extends object>(target: T): T {
   return new Proxy(target, {
     get(of, name) {
       const value = Reflect.get(of, name) as unknown;
@@ -373,7 +395,7 @@ export function gathering(): GatheringTransport & Transport {
         throw notGathered(name);
       };
     },
-  }) as GatheringTransport & Transport;
+  });
 }
 
 function notGathered(name: string) {
@@ -384,11 +406,13 @@ function notGathered(name: string) {
   );
 }
 
-function queuePath(queue: string): string {
+/** The path of a queue. */
+export function queuePath(queue: string): string {
   return `/v1/queues/${encodeURIComponent(queue)}`;
 }
 
-function groupPath(at: GroupPath): string {
+/** The path of a group. */
+export function groupPath(at: GroupPath): string {
   return `${queuePath(at.queue)}/groups/${encodeURIComponent(at.group)}`;
 }
 
@@ -406,6 +430,7 @@ function queueSettings(o: ConfigureQueueOptions) {
     dedup_window_ms: o.dedupWindowMs,
     backlog_max: o.backlogMax,
     aging_ms: o.agingMs,
+    job_retention_ms: o.jobRetentionMs,
   };
 }
 
@@ -415,6 +440,9 @@ function groupSettings(o: ConfigureGroupOptions) {
     backoff_min_ms: o.backoffMinMs,
     backoff_max_ms: o.backoffMaxMs,
     patience_ms: o.patienceMs,
+    concurrency_max: o.concurrencyMax,
+    rate_max: o.rateMax,
+    rate_period_ms: o.ratePeriodMs,
   };
 }
 
@@ -423,7 +451,7 @@ function maybeGroupPath(queue: string, group: string | undefined): string {
 }
 
 /** The query of a path: what is undefined is left out. */
-function query(fields: Record<string, string | number | undefined>): string {
+export function query(fields: Record<string, string | number | undefined>): string {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return given.length === 0
     ? ""

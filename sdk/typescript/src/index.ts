@@ -12,7 +12,7 @@ export {
   WeirError,
   WorkerStopped,
 } from "./errors.js";
-export type { HttpOptions } from "./http.js";
+export type { HttpOptions, Token } from "./http.js";
 export { type ArgsOf, Jobs, type Kinds, type RunningJob } from "./jobs.js";
 export { Producer } from "./producer.js";
 export type { RetryOptions } from "./retry.js";
@@ -39,6 +39,7 @@ export type {
   Message,
   MessageState,
   NackOptions,
+  NextTimesOptions,
   Outgoing,
   OutgoingJob,
   Published,
@@ -48,10 +49,15 @@ export type {
   QueueOptions,
   ReceiveOptions,
   RejectOptions,
+  Schedule,
+  ScheduleOptions,
   SendBatchOptions,
   SendOptions,
+  Step,
   StoredMessage,
   TakeOptions,
+  WorkflowOptions,
+  WorkflowStep,
 } from "./types.js";
 export {
   exactlyOnce,

@@ -70,7 +70,10 @@ export class Jobs<K extends Kinds, Q extends object = QueueMap> {
   }
 
   private async run(message: ClaimedMessage, context: HandlerContext<Q>): Promise<unknown> {
-    const { kind, job } = (message.headers ?? {}) as { kind?: string; job?: { tracked?: boolean } };
+    const { kind, job } = (message.headers ?? {}) as {
+      kind?: string;
+      job?: { tracked?: boolean; workflow?: unknown };
+    };
     const fn = kind !== undefined && Object.hasOwn(this.kinds, kind) ? this.kinds[kind] : undefined;
     // Another worker may know it, such as one of the next release.
     if (!fn) throw new Error(`this worker has no function for the kind ${kind}`);
@@ -82,6 +85,8 @@ export class Jobs<K extends Kinds, Q extends object = QueueMap> {
       progress: (value) => this.client.progress(message.queue, message.claimId, message.id, value),
     };
     const result = await fn(message.payload, running);
-    return job?.tracked && result !== undefined ? new Finished(result) : undefined;
+    const kept = job?.tracked && result !== undefined;
+    // A step of a workflow that is acked only goes on late.
+    return kept || job?.workflow !== undefined ? new Finished(result) : undefined;
   }
 }

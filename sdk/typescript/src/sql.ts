@@ -1,8 +1,9 @@
-/** The engine over SQL. All query text of the package is here and in listener.ts. */
+/** The engine over SQL. All query text of the package is here, in sql_jobs.ts and in listener.ts. */
 
 import type { Queryable, Row } from "./database.js";
 import { rowsOf } from "./database.js";
-import { Code, fromDriver, refuse } from "./errors.js";
+import { fromDriver } from "./errors.js";
+import { SqlJobs } from "./sql_jobs.js";
 import type {
   Binding,
   ClaimedMessage,
@@ -11,18 +12,14 @@ import type {
   CreateGroupOptions,
   DeadLetter,
   DeadLettersOptions,
-  Enqueued,
   Finding,
   Group,
   GroupPath,
   GroupStats,
   Headers,
   Id,
-  JobOptions,
-  JobStatus,
   Message,
   Outgoing,
-  OutgoingJob,
   Published,
   PublishOptions,
   Queue,
@@ -35,25 +32,7 @@ import type {
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
-
-/** How a parameter, which is always a text or null, becomes a value of the type that a function takes. */
-const casts = {
-  timestamptz: (p: string) => `${p}::text::timestamptz`,
-  text: (p: string) => `${p}::text`,
-  bigint: (p: string) => `${p}::text::bigint`,
-  int: (p: string) => `${p}::text::int`,
-  boolean: (p: string) => `${p}::text::boolean`,
-  jsonb: (p: string) => `${p}::text::jsonb`,
-  interval: (p: string) => `make_interval(secs => ${p}::text::float8 / 1000)`,
-  "jsonb[]": (p: string) => `array(select jsonb_array_elements(${p}::text::jsonb))`,
-  "object[]": (p: string) => `array(select nullif(e, 'null') from jsonb_array_elements(${p}::text::jsonb) e)`,
-  "text[]": (p: string) => `array(select jsonb_array_elements_text(${p}::text::jsonb))`,
-  "bigint[]": (p: string) => `array(select e::bigint from jsonb_array_elements_text(${p}::text::jsonb) e)`,
-};
-
-/** An argument: its type, and its value as a text; one that is undefined is left to the function's default. */
-type Argument = [type: keyof typeof casts, value: string | null | undefined];
-type Arguments = Record<string, Argument>;
+import { type Arguments, casts, encode, json, list, number, parse, time } from "./values.js";
 
 // Columns are read as texts wherever a driver's parsers could come between, and what is a list comes as JSON: that is
 // quicker to read than PostgreSQL's own form of arrays.
@@ -70,13 +49,15 @@ const storedColumns = `id::text, key, payload::text, headers::text, to_json(enqu
 const queueColumns = `queue_name, lanes, message_bytes_max, segment_bytes::text, claims_bytes::text, priorities,
   extract(epoch from aging)::float8 as aging_s, extract(epoch from ttl)::float8 as ttl_s,
   extract(epoch from retention)::float8 as retention_s, extract(epoch from dedup_window)::float8 as dedup_window_s,
-  coalesce(backlog_max, 0)::text as backlog_max, paused, to_json(created_at)::text as created_at`;
-const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
-  extract(epoch from backoff_max)::float8 as backoff_max_s, extract(epoch from patience)::float8 as patience_s,
+  coalesce(backlog_max, 0)::text as backlog_max, extract(epoch from job_retention)::float8 as job_retention_s,
   paused, to_json(created_at)::text as created_at`;
-const jobColumns = `id::text, kind, state, attempt, progress::text, result::text, error,
-  to_json(enqueued_at)::text as enqueued_at, to_json(run_at)::text as run_at, to_json(progress_at)::text as progress_at,
-  to_json(finished_at)::text as finished_at, to_json(cancelled_at)::text as cancelled_at`;
+// What groups have got since 0.1.0 is read through to_jsonb: of an older engine it is 0. Workers ask even that.
+const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
+  extract(epoch from backoff_max)::float8 as backoff_max_s, paused, to_json(created_at)::text as created_at,
+  coalesce(extract(epoch from (to_jsonb(result) ->> 'patience')::interval), 0)::float8 as patience_s,
+  coalesce((to_jsonb(result) ->> 'concurrency_max')::int, 0) as concurrency_max,
+  coalesce((to_jsonb(result) ->> 'rate_max')::int, 0) as rate_max,
+  coalesce(extract(epoch from (to_jsonb(result) ->> 'rate_period')::interval), 0)::float8 as rate_period_s`;
 const bindingColumns = "pattern, queue_name, to_json(created_at)::text as created_at";
 const findingColumns = `severity, finding, queue_name as queue, group_name as "group", value, message,
   coalesce(cure, '') as cure`;
@@ -100,6 +81,8 @@ const settlements: Record<SettleKind, string> = {
 
 /** The engine's functions, called through a database, a connection or a transaction. */
 export class SqlTransport implements Transport {
+  readonly jobs = new SqlJobs(this);
+
   constructor(
     readonly db: Queryable,
     private readonly end: () => Promise<void> = async () => {},
@@ -131,14 +114,22 @@ export class SqlTransport implements Transport {
   }
 
   async publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]> {
-    const rows = await this.call("queue_name, id::text", "publish", {
+    const columns =
+      options.dedupKey === undefined ? "queue_name, id::text" : "queue_name, id::text, repeated";
+    const rows = await this.call(columns, "publish", {
       topic: ["text", topic],
       payload: ["jsonb", encode(payload)],
       key: ["text", options.key],
       headers: ["jsonb", json(options.headers)],
       delay: ["interval", number(options.delayMs)],
+      dedup_key: ["text", options.dedupKey],
+      priority: ["int", number(options.priority)],
     });
-    return rows.map((row) => ({ queue: row.queue_name as string, id: row.id as string }));
+    return rows.map((row) => ({
+      queue: row.queue_name as string,
+      id: row.id as string,
+      repeated: row.repeated === true,
+    }));
   }
 
   async bind(pattern: string, queue: string): Promise<void> {
@@ -291,6 +282,7 @@ export class SqlTransport implements Transport {
       retentionMs: Number(row.retention_s) * 1000,
       dedupWindowMs: Number(row.dedup_window_s) * 1000,
       backlogMax: Number(row.backlog_max),
+      jobRetentionMs: Number(row.job_retention_s) * 1000,
       paused: row.paused as boolean,
       createdAt: time(row.created_at),
     }));
@@ -323,6 +315,9 @@ export class SqlTransport implements Transport {
       backoffMinMs: Number(row.backoff_min_s) * 1000,
       backoffMaxMs: Number(row.backoff_max_s) * 1000,
       patienceMs: Number(row.patience_s) * 1000,
+      concurrencyMax: Number(row.concurrency_max),
+      rateMax: Number(row.rate_max),
+      ratePeriodMs: Number(row.rate_period_s) * 1000,
       paused: row.paused as boolean,
       createdAt: time(row.created_at),
     }));
@@ -361,78 +356,6 @@ export class SqlTransport implements Transport {
     }));
   }
 
-  async enqueue(queue: string, kind: string, args: unknown, o: JobOptions): Promise<string> {
-    return this.value("enqueue", {
-      queue_name: ["text", queue],
-      kind: ["text", kind],
-      args: ["jsonb", encode(args)],
-      key: ["text", o.key],
-      headers: ["jsonb", json(o.headers)],
-      run_at: ["timestamptz", o.runAt?.toISOString()],
-      unique_key: ["text", o.uniqueKey],
-      ...jobSettings(o),
-    });
-  }
-
-  async enqueueBatch(queue: string, jobs: readonly OutgoingJob[], o: JobOptions): Promise<Enqueued[]> {
-    const items = jobs.map(({ kind, args = {}, key, headers, runAt: run_at, uniqueKey: unique_key }) => ({
-      ...{ kind, args, key, headers, run_at, unique_key },
-    }));
-    const args: Arguments = { queue_name: ["text", queue], jobs: ["jsonb[]", JSON.stringify(items)] };
-    const rows = await this.call("id::text, repeated", "enqueue_batch", { ...args, ...jobSettings(o) });
-    return rows as unknown as Enqueued[];
-  }
-
-  async job(queue: string, id: Id): Promise<JobStatus | null> {
-    const args: Arguments = { queue_name: ["text", queue], id: ["bigint", digits(id)] };
-    const [row] = await this.call(jobColumns, "job", args);
-    if (!row) return null;
-    const maybe = (text: unknown) => (text === null ? null : time(text));
-    return {
-      id: row.id as string,
-      kind: row.kind as string,
-      state: row.state as JobStatus["state"],
-      attempt: Number(row.attempt),
-      progress: parse(row.progress),
-      result: parse(row.result),
-      error: row.error as string | null,
-      enqueuedAt: time(row.enqueued_at),
-      runAt: maybe(row.run_at),
-      progressAt: maybe(row.progress_at),
-      finishedAt: maybe(row.finished_at),
-      cancelledAt: maybe(row.cancelled_at),
-    };
-  }
-
-  async cancel(queue: string, id: Id, reason: string | undefined): Promise<string> {
-    const args: Arguments = {
-      queue_name: ["text", queue],
-      id: ["bigint", digits(id)],
-      reason: ["text", reason],
-    };
-    return this.value("cancel", args);
-  }
-
-  /** Which jobs of claims were cancelled: their ids. */
-  async cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]> {
-    const args: Arguments = { queue_name: ["text", queue], claim_ids: ["bigint[]", list(claimIds)] };
-    return (await this.call("id::text", "cancelled", args)).map((row) => row.id as string);
-  }
-
-  async progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean> {
-    const told = await this.value("progress", {
-      ...ofClaim(queue, claimId, id),
-      progress: ["jsonb", json(value)],
-    });
-    return told === "true";
-  }
-
-  async finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number> {
-    return Number(
-      await this.value("finish", { ...ofClaim(queue, claimId, id), result: ["jsonb", json(result)] }),
-    );
-  }
-
   async doctor(): Promise<Finding[]> {
     return (await this.call(findingColumns, "doctor", {})) as unknown as Finding[];
   }
@@ -450,13 +373,13 @@ export class SqlTransport implements Transport {
   }
 
   /** Calls a function that returns one value, and returns that as a text. */
-  private async value(name: string, args: Arguments): Promise<string> {
+  async value(name: string, args: Arguments): Promise<string> {
     const [row] = await this.call("result::text", name, args);
     return row?.result as string;
   }
 
   /** Calls a function by its name and those of its arguments; columns are constants of this file. */
-  private async call(columns: string, name: string, args: Arguments): Promise<Row[]> {
+  async call(columns: string, name: string, args: Arguments): Promise<Row[]> {
     const given = Object.entries(args).filter(([, [, value]]) => value !== undefined);
     const passed = given.map(([argument, [type]], i) => `"${argument}" => ${casts[type](`$${i + 1}`)}`);
     return this.run(
@@ -479,26 +402,6 @@ function path(at: GroupPath): Arguments {
   return { queue_name: ["text", at.queue], group_name: ["text", at.group] };
 }
 
-/** How jobs are enqueued, one or many. */
-function jobSettings(o: JobOptions): Arguments {
-  return {
-    delay: ["interval", number(o.delayMs)],
-    priority: ["int", number(o.priority)],
-    unique_for: ["interval", number(o.uniqueForMs)],
-    is_unique: ["boolean", o.unique?.toString()],
-    tracked: ["boolean", o.tracked?.toString()],
-  };
-}
-
-/** A job that was claimed. */
-function ofClaim(queue: string, claimId: Id, id: Id): Arguments {
-  return {
-    queue_name: ["text", queue],
-    claim_id: ["bigint", digits(claimId)],
-    id: ["bigint", digits(id)],
-  };
-}
-
 /** The settings of a queue as arguments. */
 function queueSettings(o: ConfigureQueueOptions): Arguments {
   return {
@@ -510,6 +413,7 @@ function queueSettings(o: ConfigureQueueOptions): Arguments {
     dedup_window: ["interval", number(o.dedupWindowMs)],
     backlog_max: ["bigint", number(o.backlogMax)],
     aging: ["interval", number(o.agingMs)],
+    job_retention: ["interval", number(o.jobRetentionMs)],
   };
 }
 
@@ -520,28 +424,10 @@ function groupSettings(o: ConfigureGroupOptions): Arguments {
     backoff_min: ["interval", number(o.backoffMinMs)],
     backoff_max: ["interval", number(o.backoffMaxMs)],
     patience: ["interval", number(o.patienceMs)],
+    concurrency_max: ["int", number(o.concurrencyMax)],
+    rate_max: ["int", number(o.rateMax)],
+    rate_period: ["interval", number(o.ratePeriodMs)],
   };
-}
-
-/** A payload as JSON. What JSON has no form for is refused here, as SQL null is by the engine. */
-export function encode(payload: unknown): string {
-  const text = JSON.stringify(payload);
-  if (text === undefined) {
-    throw refuse(Code.nullPayload, `the payload is ${typeof payload}`, "Pass a JSON value; null is one.");
-  }
-  return text;
-}
-
-function json(value: unknown): string | undefined {
-  return value === undefined ? undefined : JSON.stringify(value);
-}
-
-function number(value: number | undefined): string | undefined {
-  return value?.toString();
-}
-
-function list(ids: readonly Id[] | undefined): string | undefined {
-  return ids && JSON.stringify(ids.map(digits));
 }
 
 /** A value of each message as a JSON list, undefined when no message has one. */
@@ -549,15 +435,6 @@ function each(batch: readonly Outgoing[], value: (m: Outgoing) => unknown): stri
   return batch.some((m) => value(m) !== undefined)
     ? JSON.stringify(batch.map((m) => value(m) ?? null))
     : undefined;
-}
-
-function parse(text: unknown): unknown {
-  return text === null ? null : JSON.parse(text as string);
-}
-
-/** A time that was read as JSON. */
-function time(text: unknown): Date {
-  return new Date(parse(text) as string);
 }
 
 /** The messages of a weir.message_record, in which what they share is said once. */

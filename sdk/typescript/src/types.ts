@@ -58,12 +58,14 @@ export interface SendBatchOptions {
 export interface SendOptions extends SendBatchOptions, Omit<Outgoing, "payload"> {}
 
 /** Options of publish. */
-export type PublishOptions = Omit<SendOptions, "dedupKey" | "priority">;
+export type PublishOptions = SendOptions;
 
 /** Where publish sent a message. */
 export interface Published {
   queue: string;
   id: string;
+  /** The queue had a message with the dedup key; the id is that one's. */
+  repeated: boolean;
 }
 
 /** Options that name a group; `default` unless given. */
@@ -154,6 +156,8 @@ export interface ConfigureQueueOptions {
   dedupWindowMs?: number | undefined;
   backlogMax?: number | undefined;
   agingMs?: number | undefined;
+  /** How long ended tracked jobs and workflows can be asked for. */
+  jobRetentionMs?: number | undefined;
 }
 
 /** Settings of a new queue, as weir.create_queue knows them; what is left out has the engine's default. */
@@ -168,6 +172,11 @@ export interface ConfigureGroupOptions {
   backoffMinMs?: number | undefined;
   backoffMaxMs?: number | undefined;
   patienceMs?: number | undefined;
+  /** Messages claimed and unfinished at once; 0: no limit. */
+  concurrencyMax?: number | undefined;
+  /** Deliveries in ratePeriodMs; 0: no limit. */
+  rateMax?: number | undefined;
+  ratePeriodMs?: number | undefined;
 }
 
 /** Settings of a new group, as weir.create_group knows them; what is left out has the engine's default. */
@@ -191,6 +200,7 @@ export interface Queue {
   readonly dedupWindowMs: number;
   /** 0: no limit. */
   readonly backlogMax: number;
+  readonly jobRetentionMs: number;
   readonly paused: boolean;
   readonly createdAt: Date;
 }
@@ -204,6 +214,11 @@ export interface Group {
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
   readonly patienceMs: number;
+  /** 0: no limit. */
+  readonly concurrencyMax: number;
+  /** In ratePeriodMs; 0: no limit. */
+  readonly rateMax: number;
+  readonly ratePeriodMs: number;
   /** By itself or with its queue. */
   readonly paused: boolean;
   readonly createdAt: Date;
@@ -299,6 +314,96 @@ export interface JobStatus {
   readonly cancelledAt: Date | null;
 }
 
+/** When a schedule is due, by `cron` or by `everyMs`, and how its jobs are enqueued. */
+export interface ScheduleOptions {
+  /** Minute, hour, day of the month, month, day of the week; or "@daily" and the like. */
+  cron?: string | undefined;
+  /** How often, from now on. */
+  everyMs?: number | undefined;
+  /** In which cron is meant; UTC unless given. */
+  timeZone?: string | undefined;
+  /** What becomes of due times when nobody was there; "skip" unless given. */
+  missed?: "skip" | "once" | "all" | undefined;
+  key?: string | undefined;
+  headers?: Headers | undefined;
+  priority?: number | undefined;
+  unique?: boolean | undefined;
+  tracked?: boolean | undefined;
+}
+
+/** A job that is enqueued again and again. */
+export interface Schedule {
+  readonly name: string;
+  readonly queue: string;
+  /** Null: by everyMs. */
+  readonly cron: string | null;
+  readonly everyMs: number | null;
+  readonly timeZone: string;
+  readonly missed: "skip" | "once" | "all";
+  readonly kind: string;
+  readonly args: unknown;
+  readonly paused: boolean;
+  readonly nextAt: Date | null;
+  readonly lastAt: Date | null;
+  /** The job that was enqueued last. */
+  readonly lastId: string | null;
+  /** Why it could not be fired last. */
+  readonly error: string | null;
+  readonly createdAt: Date;
+}
+
+/** Options of nextTimes. */
+export interface NextTimesOptions {
+  /** UTC unless given. */
+  timeZone?: string | undefined;
+  /** How many; 10 unless given. */
+  n?: number | undefined;
+}
+
+/** One job of a workflow, a chain or a batch. */
+export interface Step {
+  kind: string;
+  args?: unknown;
+  /** Unique within the workflow; its number, from 1 on, unless given. */
+  name?: string | undefined;
+  key?: string | undefined;
+  headers?: Headers | undefined;
+  /** Names of steps that stand before it in the list, which must be done; not in a chain. */
+  after?: readonly string[] | undefined;
+  /** When all others have ended, however they did. */
+  afterAll?: boolean | undefined;
+}
+
+/** Options of startWorkflow, startChain and startBatch. */
+export interface WorkflowOptions {
+  /** With a name that the queue has a workflow of, nothing is started, and the id is that one's. */
+  name?: string | undefined;
+}
+
+/** A workflow to start: a chain is one whose steps come one after the other, a batch one with a callback. */
+export interface NewWorkflow {
+  form: "workflow" | "chain" | "batch";
+  steps: readonly Step[];
+  /** Of a batch. */
+  callback?: Step | undefined;
+  name?: string | undefined;
+}
+
+/** How a step of a workflow stands. */
+export interface WorkflowStep {
+  /** From 1 on, in the order in which they were given. */
+  readonly no: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly after: readonly string[];
+  /** "planned": it has no job yet. */
+  readonly state: "planned" | "enqueued" | "done" | "failed" | "cancelled";
+  /** Of its job. */
+  readonly id: string | null;
+  readonly result: unknown;
+  readonly endedAt: Date | null;
+}
+
 /** Stands around every send of a client and every handler of its workers: see otel.ts. */
 export interface Hooks {
   /** Stands around a send to a queue or a publish to a topic; may send other messages, as ones with more headers. */
@@ -366,6 +471,27 @@ export interface Transport {
   maintain(everyMs: number): Promise<number>;
   version(): Promise<string>;
   close(): Promise<void>;
+  readonly jobs: JobTransport;
+}
+
+/** How a client reaches the engine for jobs, schedules and workflows. */
+export interface JobTransport {
+  enqueue(queue: string, kind: string, args: unknown, options: JobOptions): Promise<string>;
+  enqueueBatch(queue: string, jobs: readonly OutgoingJob[], options: JobOptions): Promise<Enqueued[]>;
+  job(queue: string, id: Id): Promise<JobStatus | null>;
+  cancel(queue: string, id: Id, reason: string | undefined): Promise<string>;
+  /** Which jobs of claims were cancelled: their ids. */
+  cancelled(at: GroupPath, claimIds: readonly Id[]): Promise<string[]>;
+  progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean>;
+  finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number>;
+  schedule(name: string, queue: string, kind: string, args: unknown, options: ScheduleOptions): Promise<Date>;
+  unschedule(name: string): Promise<boolean>;
+  pauseSchedule(name: string): Promise<void>;
+  resumeSchedule(name: string): Promise<void>;
+  listSchedules(queue: string | undefined): Promise<Schedule[]>;
+  nextTimes(cron: string, options: NextTimesOptions): Promise<Date[]>;
+  startWorkflow(queue: string, workflow: NewWorkflow): Promise<string>;
+  workflow(queue: string, id: Id): Promise<WorkflowStep[]>;
 }
 
 /** The digits of an id; a number that JavaScript cannot hold exactly is refused with a TypeError. */
@@ -375,4 +501,14 @@ export function digits(id: Id): string {
     throw new TypeError(`${text} is not an id: pass the string that this package returned, or a bigint`);
   }
   return text;
+}
+
+/** A job as the engine and the server take it. */
+export function jobItem({ kind, args = {}, key, headers, runAt, uniqueKey }: OutgoingJob) {
+  return { kind, args, key, headers, run_at: runAt, unique_key: uniqueKey };
+}
+
+/** A step as the engine and the server take it. */
+export function stepItem({ kind, args = {}, name, key, headers, after, afterAll }: Step) {
+  return { kind, args, name, key, headers, after, after_all: afterAll };
 }

@@ -25,7 +25,8 @@ export interface HandlerContext<Q extends object = QueueMap> {
   readonly client: Client<Q>;
   /**
    * Runs fn in a transaction that acks the message first: what fn writes through `db` and sends through `tx`, and the
-   * ack, happen together or not at all. See exactlyOnce.
+   * ack, happen together or not at all. See exactlyOnce. Of a job over PostgreSQL the transaction ends by finishing it
+   * with what fn returned.
    */
   finish<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R>;
 }
@@ -422,12 +423,18 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       signal,
       client: this.client,
       finish: async (fn) => {
+        const { queue, claimId, id } = message;
+        const once = (n: number) => {
+          if (n === 0 && this.client.db) throw new ClaimLost(`message ${id} was finished before`);
+        };
         const result = await this.client.transaction(async (tx, db) => {
-          const options = { group: this.at.group, ids: [message.id] };
-          const n = await tx.ack(message.queue, message.claimId, options);
-          if (db && n === 0 && this.client.db)
-            throw new ClaimLost(`message ${message.id} was finished before`);
-          return fn(tx, db);
+          if (!this.options.jobs || !this.client.db) {
+            once(await tx.ack(queue, claimId, { group: this.at.group, ids: [id] }));
+            return fn(tx, db);
+          }
+          const value = await fn(tx, db);
+          once(await tx.finish(queue, claimId, id, value));
+          return value;
         });
         outcome.finished = true;
         return result;
@@ -443,7 +450,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const { hooks } = this.client;
     if (hooks) await hooks.processing(message, () => at(0));
     else await at(0);
-    if (value instanceof Finished) {
+    if (value instanceof Finished && !outcome.finished) {
       await this.client.finish(message.queue, message.claimId, message.id, value.result);
       outcome.finished = true;
     }
@@ -459,7 +466,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   /** Tells the handlers of jobs that were cancelled. */
   private async tellCancelled(own: Client<Q>): Promise<void> {
-    const ids = new Set(await own.cancelled(this.at.queue, [...this.claims.keys()]));
+    const ids = new Set(await own.cancelled(this.at.queue, [...this.claims.keys()], this.at));
     if (ids.size === 0) return;
     for (const claim of this.claims.values())
       for (const held of claim.held)

@@ -6,7 +6,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import knex from "knex";
 import type pg from "pg";
 import { Client, Code, connect, fromDrizzle, fromKnex, WeirError } from "../src/index.js";
-import { clientOf, dsn, newQueue, poolOf, queueName, targets, until } from "./setup.js";
+import { clientOf, dsn, newQueue, poolOf, queueName, secured, targets, until } from "./setup.js";
 
 /** The code of the WeirError that a promise must end with. */
 async function codeOf(failing: Promise<unknown>): Promise<string> {
@@ -282,4 +282,30 @@ test("what an older engine does not know is told apart", async (t) => {
       pool.query(text.replace("weir.version", "weir.not_yet"), params),
   };
   assert.equal(await codeOf(new Client(older).version()), Code.notSupported);
+});
+
+test("a server that asks for a token is shown one with each request", async (t) => {
+  const queue = await newQueue(t, await clientOf(t, dsn));
+  const none = await clientOf(t, secured.url);
+  await assert.rejects(none.send(queue, 1), { code: Code.unauthenticated, status: 401 });
+  const wrong = await clientOf(t, secured.url, { token: "wrong" });
+  await assert.rejects(wrong.send(queue, 1), { code: Code.unauthenticated });
+  let asked = 0;
+  const token = async () => {
+    asked++;
+    return secured.token;
+  };
+  const asking = await clientOf(t, secured.url, { token });
+  await asking.send(queue, 1);
+  await asking.transaction(async (tx) => {
+    await tx.send(queue, 2);
+  });
+  assert.equal(asked, 2);
+  const lost = await clientOf(t, secured.url, {
+    token: () => Promise.reject(new Error("no token to be had")),
+  });
+  await assert.rejects(lost.send(queue, 1), /no token to be had/);
+  await assert.rejects(connect(dsn, { token: "t" }), { code: Code.notSupported });
+  const got = await asking.receive(queue, { max: 10 });
+  assert.equal(got.length, 2);
 });

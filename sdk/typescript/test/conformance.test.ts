@@ -1,10 +1,14 @@
-/** Plays the cases of sdk/conformance over SQL and over HTTP. */
+/**
+ * Plays the cases of sdk/conformance: over SQL, also on an engine of 0.1.0, and over HTTP, with and without a token.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import test, { type TestContext } from "node:test";
-import { type Client, type GroupStats, WeirError } from "../src/index.js";
-import { clientOf, queueName, targets } from "./setup.js";
+import test, { after, type TestContext } from "node:test";
+import { gunzipSync } from "node:zlib";
+import pg from "pg";
+import { type Client, Code, type GroupStats, WeirError } from "../src/index.js";
+import { adminDsn, clientOf, dsn, queueName, secured, url } from "./setup.js";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- cases are JSON
 type Json = any;
@@ -24,18 +28,73 @@ const folder = new URL("../../../conformance/cases/", import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
 assert.ok(files.length > 0, "there are cases");
 
+/** The ways over which a transport's cases are played, each with a client for a test. */
+const ways: Record<string, Record<string, (t: TestContext) => Promise<Client>>> = {
+  sql: {
+    sql: (t) => clientOf(t, dsn),
+    old: async (t) => clientOf(t, await oldEngine()),
+  },
+  http: {
+    http: (t) => clientOf(t, url),
+    token: (t) => clientOf(t, secured.url, { token: secured.token }),
+  },
+};
+
 for (const file of files) {
   const {
     about,
+    since,
     steps,
     transports = ["sql", "http"],
   } = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
-  for (const transport of transports as ("sql" | "http")[]) {
-    test(`${transport}: ${file.replace(".json", "")}: ${about}`, async (t) => {
-      await new Play(t, await clientOf(t, targets[transport])).all(steps);
-    });
+  for (const transport of transports as string[]) {
+    for (const [way, client] of Object.entries(ways[transport] ?? {})) {
+      test(`${way}: ${file.replace(".json", "")}: ${about}`, async (t) => {
+        const mayLack = way === "old" && since !== undefined;
+        await new Play(t, await client(t), mayLack).all(steps);
+      });
+    }
   }
 }
+
+test("old: what the engine does not know is not supported", async (t) => {
+  const client = await clientOf(t, await oldEngine());
+  assert.equal(await client.version(), "0.1.0");
+  await assert.rejects(client.enqueue("q", "k"), { code: Code.notSupported });
+});
+
+let old: Promise<string> | undefined;
+
+after(async () => {
+  if (old) await asAdmin(adminDsn, `drop database ${new URL(await old).pathname.slice(1)} with (force)`);
+});
+
+/** A database with an engine of 0.1.0; its DSN. */
+function oldEngine(): Promise<string> {
+  old ??= (async () => {
+    const name = `old_ts_${process.pid}`;
+    await asAdmin(adminDsn, `create database ${name}`);
+    const there = new URL(adminDsn);
+    there.pathname = `/${name}`;
+    const script = new URL("../../../../test/upgrade/testdata/0.1.0.sql.gz", import.meta.url);
+    await asAdmin(there.href, gunzipSync(readFileSync(script)).toString());
+    return there.href;
+  })();
+  return old;
+}
+
+async function asAdmin(target: string, script: string): Promise<void> {
+  const client = new pg.Client(target);
+  await client.connect();
+  try {
+    await client.query(script);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Ends a case about what the engine does not know. */
+class Lacks extends Error {}
 
 /** One case being played. */
 class Play {
@@ -44,21 +103,34 @@ class Play {
   constructor(
     t: TestContext,
     private readonly client: Client,
+    private readonly mayLack: boolean,
   ) {
     for (const name of ["q", "q2", "q3"]) this.variables[name] = queueName(t);
   }
 
   async all(steps: Step[], client = this.client): Promise<void> {
-    for (const step of steps) await this.play(step, step.outside ? this.client : client);
+    try {
+      for (const step of steps) await this.play(step, step.outside ? this.client : client);
+    } catch (error) {
+      if (!(error instanceof Lacks) || client !== this.client) throw error;
+    }
   }
 
   private async play(step: Step, client: Client): Promise<void> {
     const about = JSON.stringify(step);
-    const doing = step.transaction ? this.transact(step, client) : this.call(step, client);
+    const doing = (step.transaction ? this.transact(step, client) : this.call(step, client)).catch(
+      (error) => {
+        const lacks = this.mayLack && error instanceof WeirError && error.code === Code.notSupported;
+        throw lacks ? new Lacks() : error;
+      },
+    );
     if (step.error) {
       const code = await doing.then(
         () => "none",
-        (error) => (error instanceof WeirError ? error.code : String(error)),
+        (error) => {
+          if (error instanceof Lacks) throw error;
+          return error instanceof WeirError ? error.code : String(error);
+        },
       );
       assert.equal(code, step.error, about);
       return;
@@ -143,6 +215,24 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   doctor: (c) => c.doctor(),
   maintain: (c) => c.maintain(),
   version: (c) => c.version(),
+  enqueue: (c, { queue, kind, args, ...rest }) => c.enqueue(queue, kind, args, options(rest)),
+  enqueue_batch: (c, { queue, jobs, ...rest }) => c.enqueueBatch(queue, jobs, options(rest)),
+  job: (c, { queue, id }) => c.job(queue, id),
+  progress: (c, { queue, claim_id, id, progress }) => c.progress(queue, claim_id, id, progress),
+  finish: (c, { queue, claim_id, id, result }) => c.finish(queue, claim_id, id, result),
+  snooze: (c, { queue, claim_id, ...rest }) => c.snooze(queue, claim_id, options(rest)),
+  cancel: (c, { queue, id, reason }) => c.cancel(queue, id, reason),
+  schedule: (c, { name, queue, kind, args, ...rest }) => c.schedule(name, queue, kind, args, options(rest)),
+  unschedule: (c, { name }) => c.unschedule(name),
+  pause_schedule: (c, { name }) => c.pauseSchedule(name),
+  resume_schedule: (c, { name }) => c.resumeSchedule(name),
+  list_schedules: (c, { queue }) => c.listSchedules(queue),
+  next_times: (c, { cron, ...rest }) => c.nextTimes(cron, options(rest)),
+  start_workflow: (c, { queue, steps, ...rest }) => c.startWorkflow(queue, steps.map(options), rest),
+  start_chain: (c, { queue, steps, ...rest }) => c.startChain(queue, steps.map(options), rest),
+  start_batch: (c, { queue, jobs, callback, ...rest }) =>
+    c.startBatch(queue, jobs.map(options), options(callback), rest),
+  workflow: (c, { queue, id }) => c.workflow(queue, id),
 };
 
 /** A result in the words of the cases: fields in snake_case, ids as numbers, times as texts. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Client, Code, type Jobs, Snooze } from "../src/index.js";
-import { clientOf, dsn, newQueue, poolOf, targets, until } from "./setup.js";
+import { Client, type Jobs, RetryAfter, Snooze } from "../src/index.js";
+import { clientOf, dsn, newQueue, poolOf, secured, until } from "./setup.js";
 
 const quiet = { onError: () => {} };
 
@@ -119,7 +119,52 @@ test("a cancelled job is not run, and a running one is told", async (t) => {
   assert.equal((await jobs.status(never))?.error, "not wanted");
 });
 
-test("over HTTP jobs are refused", async (t) => {
-  const weir = await clientOf(t, targets.http);
-  await assert.rejects(weir.enqueue("q", "k"), { code: Code.notSupported });
+test("over HTTP jobs run as over SQL, and a cancelled one is told", async (t) => {
+  const weir = await clientOf(t, secured.url, { token: () => Promise.resolve(secured.token) });
+  const queue = await newQueue(t, weir);
+  let cancelled: string | undefined;
+  const jobs = weir.jobs(queue, {
+    add: async ({ a, b }: { a: number; b: number }, job) => {
+      assert.ok(await job.progress({ half: true }));
+      return a + b;
+    },
+    endless: (_: object, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      }),
+  });
+  const id = await jobs.enqueue("add", { a: 1, b: 2 }, { tracked: true });
+  const endless = await jobs.enqueue("endless", {}, { tracked: true });
+  const ended = async () => {
+    const state = (await jobs.status(endless))?.state;
+    if (state === "running") cancelled ??= await jobs.cancel(endless);
+    return (await jobs.status(id))?.state === "done" && state === "cancelled";
+  };
+  await working(jobs, "both ended", ended, { leaseMs: 6_000 });
+  assert.deepEqual((await jobs.status(id))?.result, 3);
+  assert.equal(cancelled, "running");
+});
+
+test("what a job's function writes, sends and returns in a transaction is kept together", async (t) => {
+  const weir = new Client(poolOf(t));
+  const queue = await newQueue(t, weir);
+  const next = await newQueue(t, weir);
+  const jobs = weir.jobs(queue, {
+    hand: async ({ n }: { n: number }, job) =>
+      job.finish(async (tx) => {
+        await tx.send(next, n);
+        if (job.attempt === 1) throw new RetryAfter(0);
+        return { sent: n };
+      }),
+  });
+  const id = await jobs.enqueue("hand", { n: 7 }, { tracked: true });
+  await working(jobs, "it is done", async () => (await jobs.status(id))?.state === "done");
+  const status = await jobs.status(id);
+  assert.deepEqual([status?.result, status?.attempt], [{ sent: 7 }, 2]);
+  const sent = await weir.pop(next, { max: 10 });
+  assert.deepEqual(
+    sent.map((m) => m.payload),
+    [7],
+    "what the first attempt sent was rolled back",
+  );
 });

@@ -2,7 +2,7 @@
 
 import type { TestContext } from "node:test";
 import pg from "pg";
-import { type Client, connect } from "../src/index.js";
+import { Client, type ConnectOptions, connect } from "../src/index.js";
 
 function given(name: string): string {
   const value = process.env[name];
@@ -12,13 +12,20 @@ function given(name: string): string {
 
 export const dsn = given("WEIR_TEST_DSN");
 export const url = given("WEIR_TEST_URL");
+/** A server that asks for the token. */
+export const secured = { url: given("WEIR_TEST_TOKEN_URL"), token: given("WEIR_TEST_TOKEN") };
+export const adminDsn = given("WEIR_TEST_ADMIN_DSN");
 
 /** The ways to the engine. */
 export const targets = { sql: dsn, http: url };
 
 /** A client that is closed after the test. */
-export async function clientOf(t: TestContext, target: string): Promise<Client> {
-  const client = await connect(target);
+export async function clientOf(
+  t: TestContext,
+  target: string,
+  options: ConnectOptions = {},
+): Promise<Client> {
+  const client = await connect(target, options);
   t.after(() => client.close());
   return client;
 }
@@ -33,14 +40,13 @@ export function poolOf(t: TestContext, config: pg.PoolConfig = {}): pg.Pool {
 
 let queues = 0;
 
+/** Drops queues; it does not keep the process. */
+const cleaner = new pg.Pool({ connectionString: dsn, max: 1, allowExitOnIdle: true });
+
 /** The name of a queue that nothing else uses; it is dropped after the test. */
 export function queueName(t: TestContext): string {
   const name = `ts-${process.pid.toString(36)}-${(queues++).toString(36)}`;
-  t.after(async () => {
-    const client = await connect(dsn);
-    await client.dropQueue(name).catch(() => {});
-    await client.close();
-  });
+  t.after(() => new Client(cleaner).dropQueue(name).catch(() => {}));
   return name;
 }
 

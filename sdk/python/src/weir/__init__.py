@@ -23,7 +23,10 @@ from weir.types import (
     Outgoing,
     Published,
     Queue,
+    Schedule,
+    Step,
     StoredMessage,
+    WorkflowStep,
 )
 from weir.worker import AsyncWorker, Context, Health, Worker
 
@@ -64,11 +67,14 @@ __all__ = [
     "Reject",
     "RetryAfter",
     "RunningJob",
+    "Schedule",
     "Sending",
     "Snooze",
+    "Step",
     "StoredMessage",
     "Transaction",
     "Worker",
+    "WorkflowStep",
     "connect",
     "connect_async",
 ]

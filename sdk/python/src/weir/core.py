@@ -410,12 +410,13 @@ class Core:
     async def _tell_cancelled(self, claims: list[Claim]) -> None:
         """Have the handlers of jobs that were cancelled leave off."""
         try:
-            cancelled = await self._port.run(calls.cancelled(self._o.queue, [claim.id for claim in claims]))
+            ids = [claim.id for claim in claims]
+            cancelled = await self._port.run(calls.cancelled(self._o.queue, self._o.group, ids))
         except Error as error:
             self._report(error, None)
             return
         for run in self._running:
-            if (run.chain.claim.id, run.message.id) in cancelled:
+            if run.message.id in cancelled:
                 run.cancelled = True
                 run.running.cancel()
 

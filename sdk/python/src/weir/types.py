@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -77,6 +77,8 @@ class Published:
 
     queue: str
     id: int
+    repeated: bool = False
+    """The queue had a message with the dedup key; the id is that one's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,11 @@ class Group:
     created_at: datetime
     paused: bool
     """By itself or with its queue."""
+    concurrency_max: int
+    """Messages claimed and unfinished at once; 0: no limit."""
+    rate_max: int
+    """Deliveries in ``rate_period``; 0: no limit."""
+    rate_period: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,8 @@ class Queue:
     dedup_window: timedelta
     backlog_max: int
     """0: no limit."""
+    job_retention: timedelta
+    """How long what happened to tracked jobs is kept after they ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +193,63 @@ class JobStatus:
     progress_at: datetime | None
     finished_at: datetime | None
     cancelled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A job that is enqueued again and again."""
+
+    name: str
+    queue: str
+    cron: str | None
+    every: timedelta | None
+    """Instead of ``cron``."""
+    time_zone: str
+    missed: str
+    """What becomes of due times when nobody was there: ``skip``, ``once`` or ``all``."""
+    kind: str
+    args: Json
+    paused: bool
+    next_at: datetime | None
+    last_at: datetime | None
+    last_id: int | None
+    """The job that was enqueued last."""
+    error: str | None
+    """Why it could not be fired last."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One job of a workflow, a chain or a batch."""
+
+    kind: str
+    args: Any = None
+    name: str | None = None
+    """Unique within the workflow; its number, from 1 on, unless given."""
+    key: str | None = None
+    headers: Mapping[str, Json] | None = None
+    after: Sequence[str] = ()
+    """Names of steps that stand before it in the list, which must be done; not in a chain."""
+    after_all: bool = False
+    """When all others have ended, however they did."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowStep:
+    """How a step of a workflow stands."""
+
+    no: int
+    """From 1 on, in the order in which they were given."""
+    name: str
+    kind: str
+    after: list[str]
+    state: str
+    """``planned`` (no job yet), ``enqueued``, ``done``, ``failed`` or ``cancelled``."""
+    id: int | None
+    """Of its job."""
+    result: Json
+    ended_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ class AsyncWorker:
             stop_timeout,
             maintain and not http,
             http,
-            isinstance(handler, RunsJobs) and not http,
+            isinstance(handler, RunsJobs),
             on_error,
         )
         handlers = AsyncHandlers(client, handler, payload, middleware, exactly_once)
@@ -180,7 +180,7 @@ class Worker:
             stop_timeout,
             maintain and not http,
             http,
-            isinstance(handler, RunsJobs) and not http,
+            isinstance(handler, RunsJobs),
             on_error,
         )
         self._handlers = ThreadHandlers(client, handler, payload, middleware, exactly_once, concurrency)

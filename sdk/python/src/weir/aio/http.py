@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from weir import errors
 from weir.calls import Call, Request
+from weir.runtime import AsyncToken, async_token_of
 
 T = TypeVar("T")
 
@@ -24,14 +25,15 @@ def _httpx() -> Any:
 class AsyncHttp:
     """A client of httpx and the requests of the calls."""
 
-    def __init__(self, client: Any, *, owned: bool) -> None:
+    def __init__(self, client: Any, *, owned: bool, token: AsyncToken | None = None) -> None:
         self._client = client
         self._owned = owned
+        self._token = token
 
     @classmethod
-    def at(cls, url: str) -> AsyncHttp:
+    def at(cls, url: str, token: AsyncToken | None = None) -> AsyncHttp:
         """Return a transport to the server at a URL."""
-        return cls(_httpx().AsyncClient(base_url=url, timeout=_TIMEOUT), owned=True)
+        return cls(_httpx().AsyncClient(base_url=url, timeout=_TIMEOUT), owned=True, token=token)
 
     async def run(self, call: Call[T]) -> T:
         """Do a call."""
@@ -44,12 +46,16 @@ class AsyncHttp:
     async def post(self, request: Request) -> Any:
         """Send a request and return the JSON of the answer."""
         httpx = _httpx()
+        headers = {}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {await async_token_of(self._token)}"
         try:
             answer = await self._client.request(
                 request.method,
                 request.path,
                 json=request.body,
                 params=request.query,
+                headers=headers,
                 timeout=_TIMEOUT + request.wait,
             )
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:

@@ -139,10 +139,10 @@ class AsyncJob(Generic[P, R]):
             raise ValueError(f"a schedule has no option {odd[0]}")
         return await self.client.schedule(
             name,
-            cron,
             self.queue,
             self.kind,
             self.arguments(**(args or {})),
+            cron=cron,
             every=every,
             time_zone=time_zone,
             missed=missed,
@@ -240,6 +240,7 @@ class _Runner(RunsJobs):
             raise LookupError(f"this worker has no function for the kind {headers.get('kind')!r}")
         self._jobs._current.set(AsyncRunningJob(self._jobs.client, message, context))
         result = await kind.function(**kind.decoded(message.payload))
-        if result is None or not (headers.get("job") or {}).get("tracked"):
-            return None
-        return Finished(codec.encode(result))
+        mark = headers.get("job") or {}
+        if "workflow" in mark or (result is not None and mark.get("tracked")):  # a step that is acked only goes on late
+            return Finished(codec.encode(result))
+        return None

@@ -33,12 +33,19 @@ from weir.calls.jobs import (
     finish,
     job,
     progress,
-    schedule,
     snooze,
-    unschedule,
 )
 from weir.calls.messages import get, peek, pop, receive, send, send_batch
+from weir.calls.schedules import (
+    list_schedules,
+    next_times,
+    pause_schedule,
+    resume_schedule,
+    schedule,
+    unschedule,
+)
 from weir.calls.topics import bind, list_bindings, publish, route, unbind
+from weir.calls.workflows import start_batch, start_chain, start_workflow, workflow
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -68,10 +75,13 @@ __all__ = [
     "list_bindings",
     "list_groups",
     "list_queues",
+    "list_schedules",
     "maintain",
     "mark_waiting",
     "nack",
+    "next_times",
     "pause",
+    "pause_schedule",
     "peek",
     "pop",
     "progress",
@@ -83,6 +93,7 @@ __all__ = [
     "release",
     "rename_queue",
     "resume",
+    "resume_schedule",
     "route",
     "schedule",
     "seek",
@@ -90,8 +101,12 @@ __all__ = [
     "send_batch",
     "settle",
     "snooze",
+    "start_batch",
+    "start_chain",
+    "start_workflow",
     "stats",
     "unbind",
     "unschedule",
     "version",
+    "workflow",
 ]

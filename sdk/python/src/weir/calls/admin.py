@@ -97,7 +97,10 @@ def _of_dead_letters(name: str, result: str, queue: str, group: str, ids: Sequen
 
 
 # Settings that are durations: intervals in SQL, `<name>ms` over HTTP.
-_DURATIONS = {"ttl", "retention", "dedup_window", "aging", "backoff_min", "backoff_max", "patience"}
+_DURATIONS = {
+    *("ttl", "retention", "dedup_window", "aging", "job_retention"),
+    *("backoff_min", "backoff_max", "patience", "rate_period"),
+}
 
 
 def _settings(settings: Mapping[str, Any]) -> tuple[list[Arg], dict[str, Any]]:
@@ -155,7 +158,7 @@ def rename_queue(queue: str, new_name: str) -> Call[None]:
 
 _QUEUE = (
     "queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, created_at, paused, priorities, aging, ttl, "
-    "retention, dedup_window, coalesce(backlog_max, 0)"
+    "retention, dedup_window, coalesce(backlog_max, 0), job_retention"
 )
 
 
@@ -178,6 +181,7 @@ def list_queues() -> Call[list[Queue]]:
                 timedelta(milliseconds=q["retention_ms"]),
                 timedelta(milliseconds=q["dedup_window_ms"]),
                 q["backlog_max"],
+                timedelta(milliseconds=q["job_retention_ms"]),
             )
             for q in found["queues"]
         ]
@@ -206,9 +210,18 @@ def configure_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call
     return Call("configure_group", sql, params, nothing, request, nothing, True)
 
 
+# What groups have got since 0.1.0 is read through to_jsonb: of an older engine it is 0. Workers ask even that.
+_GROUP = (
+    "group_name, ordered, max_attempts, backoff_min, backoff_max, "
+    "coalesce((to_jsonb(list_groups) ->> 'patience')::interval, '0'), created_at, paused, "
+    "coalesce((to_jsonb(list_groups) ->> 'concurrency_max')::int, 0), "
+    "coalesce((to_jsonb(list_groups) ->> 'rate_max')::int, 0), "
+    "coalesce((to_jsonb(list_groups) ->> 'rate_period')::interval, '0')"
+)
+
+
 def list_groups(queue: str) -> Call[list[Group]]:
-    columns = "group_name, ordered, max_attempts, backoff_min, backoff_max, patience, created_at, paused"
-    sql, params = write("list_groups", [Arg("queue_name", "text", queue)], columns)
+    sql, params = write("list_groups", [Arg("queue_name", "text", queue)], _GROUP)
 
     def answer(found: Any) -> list[Group]:
         return [
@@ -221,6 +234,9 @@ def list_groups(queue: str) -> Call[list[Group]]:
                 timedelta(milliseconds=g["patience_ms"]),
                 parse_time(g["created_at"]),
                 g["paused"],
+                g.get("concurrency_max", 0),
+                g.get("rate_max", 0),
+                timedelta(milliseconds=g.get("rate_period_ms", 0)),
             )
             for g in found["groups"]
         ]

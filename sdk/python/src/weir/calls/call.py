@@ -94,11 +94,6 @@ def nothing(_: Any) -> None:
     return None
 
 
-def no_answer(_: Any) -> Any:
-    """Stand where a call has no request over HTTP."""
-    raise AssertionError("unreachable")
-
-
 def first(rows: list[Row]) -> Any:
     return rows[0][0]
 
@@ -121,6 +116,11 @@ def parse_time(text: str) -> datetime:
     head, _, fraction = text.removesuffix("Z").partition(".")
     micros = int((fraction + "000000")[:6])
     return datetime.fromisoformat(head).replace(microsecond=micros, tzinfo=timezone.utc)
+
+
+def maybe_time(text: str | None) -> datetime | None:
+    """Read a time that may be absent."""
+    return None if text is None else parse_time(text)
 
 
 def loads(text: str | None) -> Any:

@@ -23,6 +23,7 @@ from weir.calls.call import (
 )
 from weir.types import (
     Duration,
+    Json,
     Settlement,
     millis,
     span,
@@ -137,6 +138,14 @@ def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Ca
         )
         for item in items
     ]
+    request = Request("POST", f"{group_path(queue, group)}/{kind}", _settled_over_http(kind, items))
+    return Call(kind, _SETTLE_ALL[kind], [queue, json_text(given)], nothing, request, nothing, kind == "ack")
+
+
+def _settled_over_http(kind: str, items: Sequence[Settlement]) -> Json:
+    if kind == "finish":
+        jobs = [fields(claim_id=i.claim_id, id=i.ids[0], result=i.result) for i in items if i.ids]
+        return {"jobs": jobs}
     sent = [
         fields(
             claim_id=item.claim_id,
@@ -146,9 +155,7 @@ def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Ca
         )
         for item in items
     ]
-    request = Request("POST", f"{group_path(queue, group)}/{kind}", {f"{kind}s": sent})
-    over_http = request if kind not in {"snooze", "finish"} else None
-    return Call(kind, _SETTLE_ALL[kind], [queue, json_text(given)], nothing, over_http, nothing, kind == "ack")
+    return {f"{kind}s": sent}
 
 
 def extend_all(queue: str, group: str, claim_ids: Sequence[int], lease: Duration) -> Call[None]:

@@ -5,7 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from weir.calls.call import Arg, Call, Row, first, interval, json_text, loads, no_answer, write
+from weir.calls.call import (
+    Arg,
+    Call,
+    Request,
+    Row,
+    column,
+    field,
+    fields,
+    first,
+    group_path,
+    interval,
+    json_text,
+    loads,
+    maybe_time,
+    ms,
+    parse_time,
+    queue_path,
+    write,
+)
 from weir.types import Duration, Enqueued, JobStatus, Json
 
 
@@ -41,8 +59,26 @@ def enqueue(
             Arg("tracked", "bool", tracked),
         ],
     )
+    job = {"kind": kind, "args": args} | fields(
+        key=key, headers=headers, run_at=None if run_at is None else run_at.isoformat(), unique_key=unique_key
+    )
+    body = {"jobs": [job]} | _shared(delay, priority, unique_for, unique, tracked)
+    request = Request("POST", f"{queue_path(queue)}/jobs", body)
     once = unique_key is not None or unique_for is not None or bool(unique)
-    return Call("enqueue", sql, params, first, None, no_answer, once)
+    return Call("enqueue", sql, params, first, request, field("jobs", 0, "id"), once)
+
+
+def _shared(
+    delay: Duration | None,
+    priority: int | None,
+    unique_for: Duration | None,
+    unique: bool | None,
+    tracked: bool | None,
+) -> dict[str, Json]:
+    """Return what the jobs of a request have in common."""
+    return fields(
+        delay_ms=ms(delay), priority=priority, unique_for_ms=ms(unique_for), is_unique=unique, tracked=tracked
+    )
 
 
 def enqueue_batch(
@@ -72,8 +108,13 @@ def enqueue_batch(
     def rows(found: list[Row]) -> list[Enqueued]:
         return [Enqueued(*row) for row in found]
 
+    def answer(found: Json) -> list[Enqueued]:
+        return [Enqueued(job["id"], job["repeated"]) for job in found["jobs"]]
+
+    body = {"jobs": [dict(job) for job in jobs]} | _shared(delay, priority, unique_for, unique, tracked)
+    request = Request("POST", f"{queue_path(queue)}/jobs", body)
     once = unique_for is not None or bool(unique) or all("unique_key" in job for job in jobs)
-    return Call("enqueue_batch", sql, params, rows, None, no_answer, once)
+    return Call("enqueue_batch", sql, params, rows, request, answer, once)
 
 
 _JOB = (
@@ -90,24 +131,28 @@ def job(queue: str, id: int) -> Call[JobStatus | None]:
             return JobStatus(number, kind, state, attempt, loads(progress), loads(result), *rest)
         return None
 
-    return Call("job", sql, params, rows, None, no_answer, True)
+    def answer(j: Json) -> JobStatus:
+        times = ("run_at", "progress_at", "finished_at", "cancelled_at")
+        values = [j.get(name) for name in ("id", "kind", "state", "attempt", "progress", "result", "error")]
+        values += [parse_time(j["enqueued_at"]), *(maybe_time(j.get(name)) for name in times)]
+        return JobStatus(*values)
+
+    return Call("job", sql, params, rows, Request("GET", f"{queue_path(queue)}/jobs/{id}"), answer, True)
 
 
 def cancel(queue: str, id: int, reason: str | None) -> Call[str]:
     args = [Arg("queue_name", "text", queue), Arg("id", "bigint", id), Arg("reason", "text", reason)]
     sql, params = write("cancel", args)
-    return Call("cancel", sql, params, first, None, no_answer, True)
+    request = Request("POST", f"{queue_path(queue)}/jobs/{id}/cancel", fields(reason=reason))
+    return Call("cancel", sql, params, first, request, field("state"), True)
 
 
-def cancelled(queue: str, claim_ids: Sequence[int]) -> Call[list[tuple[int, int]]]:
-    """Ask which jobs of claims were cancelled: claim and job of each."""
+def cancelled(queue: str, group: str, claim_ids: Sequence[int]) -> Call[list[int]]:
+    """Ask which jobs of claims were cancelled."""
     args = [Arg("queue_name", "text", queue), Arg("claim_ids", "bigint[]", list(claim_ids))]
-    sql, params = write("cancelled", args, "claim_id, id")
-
-    def rows(found: list[Row]) -> list[tuple[int, int]]:
-        return [(row[0], row[1]) for row in found]
-
-    return Call("cancelled", sql, params, rows, None, no_answer, True)
+    sql, params = write("cancelled", args, "distinct id")
+    request = Request("POST", f"{group_path(queue, group)}/cancelled", {"claim_ids": list(claim_ids)})
+    return Call("cancelled", sql, params, column, request, field("ids"), True)
 
 
 def progress(queue: str, claim_id: int, id: int, value: Json, lease: Duration | None) -> Call[bool]:
@@ -119,7 +164,9 @@ def progress(queue: str, claim_id: int, id: int, value: Json, lease: Duration | 
         Arg("lease", "interval", interval(lease)),
     ]
     sql, params = write("progress", args)
-    return Call("progress", sql, params, first, None, no_answer, True)
+    body = fields(claim_id=claim_id, id=id, progress=value, lease_ms=ms(lease))
+    request = Request("POST", f"{group_path(queue, None)}/progress", body)
+    return Call("progress", sql, params, first, request, field("go_on"), True)
 
 
 def finish(queue: str, claim_id: int, id: int, result: Json) -> Call[int]:
@@ -130,57 +177,20 @@ def finish(queue: str, claim_id: int, id: int, result: Json) -> Call[int]:
         Arg("result", "jsonb", None if result is None else json_text(result)),
     ]
     sql, params = write("finish", args)
-    return Call("finish", sql, params, first, None, no_answer, True)
+    item = fields(claim_id=claim_id, id=id, result=result)
+    request = Request("POST", f"{group_path(queue, None)}/finish", {"jobs": [item]})
+    return Call("finish", sql, params, first, request, field("jobs", 0, "finished"), True)
 
 
 def snooze(queue: str, claim_id: int, ids: Sequence[int] | None, delay: Duration) -> Call[int]:
+    given = None if ids is None else list(ids)
     args = [
         Arg("queue_name", "text", queue),
         Arg("claim_id", "bigint", claim_id),
-        Arg("ids", "bigint[]", None if ids is None else list(ids)),
+        Arg("ids", "bigint[]", given),
         Arg("delay", "interval", interval(delay)),
     ]
     sql, params = write("snooze", args)
-    return Call("snooze", sql, params, first, None, no_answer, False)
-
-
-def schedule(
-    name: str,
-    cron: str | None,
-    queue: str,
-    kind: str,
-    args: Json,
-    *,
-    every: Duration | None,
-    time_zone: str | None,
-    missed: str | None,
-    key: str | None,
-    headers: Mapping[str, Json] | None,
-    priority: int | None,
-    unique: bool | None,
-    tracked: bool | None,
-) -> Call[datetime]:
-    sql, params = write(
-        "schedule",
-        [
-            Arg("name", "text", name),
-            Arg("queue_name", "text", queue),
-            Arg("kind", "text", kind),
-            Arg("args", "jsonb", json_text(args)),
-            Arg("time_zone", "text", time_zone),
-            Arg("missed", "text", missed),
-            Arg("every", "interval", interval(every)),
-            Arg("key", "text", key),
-            Arg("headers", "jsonb", None if headers is None else json_text(headers)),
-            Arg("priority", "int", priority),
-            Arg("is_unique", "bool", unique),
-            Arg("tracked", "bool", tracked),
-        ],
-    )
-    sql = sql.replace("(", '("cron" => %s::text, ', 1)  # which has no default, and is null beside `every`
-    return Call("schedule", sql, [cron, *params], first, None, no_answer, True)
-
-
-def unschedule(name: str) -> Call[bool]:
-    sql, params = write("unschedule", [Arg("name", "text", name)])
-    return Call("unschedule", sql, params, first, None, no_answer, False)
+    item = fields(claim_id=claim_id, ids=given, delay_ms=ms(delay))
+    request = Request("POST", f"{group_path(queue, None)}/snooze", {"snoozes": [item]})
+    return Call("snooze", sql, params, first, request, field("snoozes", 0, "snoozed"), False)

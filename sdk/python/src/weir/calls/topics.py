@@ -26,7 +26,14 @@ from weir.types import Binding, Duration, Json, Published
 
 
 def publish(
-    topic: str, payload: Json, *, key: str | None, headers: Mapping[str, Json] | None, delay: Duration | None
+    topic: str,
+    payload: Json,
+    *,
+    key: str | None,
+    headers: Mapping[str, Json] | None,
+    delay: Duration | None,
+    dedup_key: str | None,
+    priority: int | None,
 ) -> Call[list[Published]]:
     sql, params = write(
         "publish",
@@ -36,10 +43,14 @@ def publish(
             Arg("key", "text", key),
             Arg("headers", "jsonb", None if headers is None else json_text(headers)),
             Arg("delay", "interval", interval(delay)),
+            Arg("dedup_key", "text", dedup_key),
+            Arg("priority", "int", priority),
         ],
-        "queue_name, id",
+        "queue_name, id" if dedup_key is None else "queue_name, id, repeated",
     )
-    message = {"payload": payload} | fields(key=key, headers=headers, delay_ms=ms(delay))
+    message = {"payload": payload} | fields(
+        key=key, headers=headers, delay_ms=ms(delay), dedup_key=dedup_key, priority=priority
+    )
     request = Request("POST", f"/v1/topics/{quote(topic, safe='')}/messages", {"messages": [message]})
     return Call(
         "publish",
@@ -47,8 +58,10 @@ def publish(
         params,
         lambda rows: [Published(*row) for row in rows],
         request,
-        lambda answer: [Published(sent["queue"], sent["id"]) for sent in answer["messages"][0]["sent"]],
-        False,
+        lambda answer: [
+            Published(sent["queue"], sent["id"], sent.get("repeated", False)) for sent in answer["messages"][0]["sent"]
+        ],
+        dedup_key is not None,
     )
 
 

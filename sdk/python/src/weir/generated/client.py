@@ -16,23 +16,22 @@ import psycopg_pool
 from weir import calls, codec
 from weir.generated.consumer import Consumer
 from weir.generated.http import Gathered, Http
+from weir.generated.job_calls import JobCalls
 from weir.generated.postgres import Joined, Postgres, Transport, committing
 from weir.generated.producer import Producer
 from weir.generated.wait import Waiter
 from weir.calls import DEFAULT_GROUP, Call
 from weir.errors import Error
-from weir.errors_generated import MESSAGE_NOT_FOUND
+from weir.errors_generated import MESSAGE_NOT_FOUND, NOT_SUPPORTED
 from weir.hooks import NO_HOOKS, Hooks
-from weir.runtime import sleep, jitter
+from weir.runtime import Token, sleep, jitter
 from weir.types import (
     Binding,
     DeadLetter,
     Duration,
-    Enqueued,
     Finding,
     Group,
     GroupStats,
-    JobStatus,
     Json,
     Message,
     Outgoing,
@@ -49,18 +48,23 @@ _RETRIES = 4
 _RETRY_MIN = 0.1
 
 
-def connect(target: str, *, pool_max: int = 10, hooks: Hooks = NO_HOOKS) -> Client:
+def connect(
+    target: str, *, pool_max: int = 10, token: Token | None = None, hooks: Hooks = NO_HOOKS
+) -> Client:
     """Return a client of a database (``postgres://...``, ``host=...``) or of a ``weir serve`` (``http://...``).
 
-    It connects with the first call; ``pool_max`` limits its connections to PostgreSQL; ``hooks`` stand around its sends
+    It connects with the first call; ``pool_max`` limits its connections to PostgreSQL; ``token`` is shown to a server,
+    or is a function that is asked for one before each request, for tokens that expire; ``hooks`` stand around its sends
     and the handlers of its workers: see ``weir.otel``.
     """
     if target.startswith(("http://", "https://")):
-        return Client(Http.at(target), hooks=hooks)
+        return Client(Http.at(target, token), hooks=hooks)
+    if token is not None:
+        raise Error(NOT_SUPPORTED, "a token is for a server", hint="The DSN of a database names a user.")
     return Client(Postgres.at(target, pool_max=pool_max), hooks=hooks)
 
 
-class Client:
+class Client(JobCalls):
     """The engine's functions. Many may use one client at the same time.
 
     Calls are tried again after an error that will pass, as far as it is known that they did nothing. Options that are
@@ -202,11 +206,22 @@ class Client:
         key: str | None = None,
         headers: Mapping[str, Json] | None = None,
         delay: Duration | None = None,
+        dedup_key: str | None = None,
+        priority: int | None = None,
     ) -> list[Published]:
         """Send a message to every queue that is bound to the topic, and return where it went."""
-        with self.hooks.sending(topic, [Outgoing(codec.encode(payload), key, headers)]) as sending:
+        with self.hooks.sending(topic, [Outgoing(codec.encode(payload), key, headers, dedup_key)]) as sending:
             [message] = sending.messages
-            return self.run(calls.publish(topic, message.payload, key=key, headers=message.headers, delay=delay))
+            call = calls.publish(
+                topic,
+                message.payload,
+                key=key,
+                headers=message.headers,
+                delay=delay,
+                dedup_key=dedup_key,
+                priority=priority,
+            )
+            return self.run(call)
 
     def bind(self, pattern: str, queue: str) -> None:
         """Send messages of the topics that a pattern covers to a queue: ``*`` is a word, ``#`` any number of words."""
@@ -319,138 +334,6 @@ class Client:
     def extend(self, queue: str, claim_id: int, lease: Duration, *, group: str | None = None) -> datetime:
         """Give a live claim more time, from now, and return its deadline."""
         return self.run(calls.extend(queue, claim_id, lease, group))
-
-    # --- jobs
-
-    def enqueue(
-        self,
-        queue: str,
-        kind: str,
-        args: Any = None,
-        *,
-        key: str | None = None,
-        headers: Mapping[str, Json] | None = None,
-        delay: Duration | None = None,
-        run_at: datetime | None = None,
-        priority: int | None = None,
-        unique_key: str | None = None,
-        unique_for: Duration | None = None,
-        unique: bool | None = None,
-        tracked: bool | None = None,
-    ) -> int:
-        """Enqueue a job and return its id, or that of the job of the same unique key that is there already.
-
-        ``unique`` makes it unique by kind and arguments, ``unique_key`` by that key; until it is finished, or for
-        ``unique_for``. Only a ``tracked`` job can be asked for by ``job``.
-        """
-        with self.hooks.sending(queue, [Outgoing({} if args is None else codec.encode(args), key, headers)]) as sending:
-            [message] = sending.messages
-            call = calls.enqueue(
-                queue,
-                kind,
-                message.payload,
-                key=key,
-                headers=message.headers,
-                delay=delay,
-                run_at=run_at,
-                priority=priority,
-                unique_key=unique_key,
-                unique_for=unique_for,
-                unique=unique,
-                tracked=tracked,
-            )
-            sending.ids = [self.run(call)]
-            return sending.ids[0]
-
-    def enqueue_batch(
-        self,
-        queue: str,
-        jobs: Sequence[Mapping[str, Any]],
-        *,
-        delay: Duration | None = None,
-        priority: int | None = None,
-        unique_for: Duration | None = None,
-        unique: bool | None = None,
-        tracked: bool | None = None,
-    ) -> list[Enqueued]:
-        """Enqueue many jobs, all or none: ``{"kind": ..., "args": ..., "key": ..., "unique_key": ...}`` each."""
-        encoded = [codec.encode(job) for job in jobs]
-        return self.run(
-            calls.enqueue_batch(
-                queue,
-                encoded,
-                delay=delay,
-                priority=priority,
-                unique_for=unique_for,
-                unique=unique,
-                tracked=tracked,
-            )
-        )
-
-    def job(self, queue: str, id: int) -> JobStatus | None:
-        """Return how a tracked job stands; None when it is not tracked or ended longer ago than such are kept."""
-        return self.run(calls.job(queue, id))
-
-    def cancel(self, queue: str, id: int, *, reason: str | None = None) -> str:
-        """Cancel a job: ``cancelled``, or ``running``: its worker is told, or ``ended``: it was too late."""
-        return self.run(calls.cancel(queue, id, reason))
-
-    def progress(
-        self, queue: str, claim_id: int, id: int, progress: Any = None, *, lease: Duration | None = None
-    ) -> bool:
-        """Tell how far a job is; False when it was cancelled."""
-        return self.run(calls.progress(queue, claim_id, id, codec.encode(progress), lease))
-
-    def finish(self, queue: str, claim_id: int, id: int, result: Any = None) -> int:
-        """Ack a job and keep its result, if it is tracked."""
-        return self.run(calls.finish(queue, claim_id, id, codec.encode(result)))
-
-    def snooze(self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, delay: Duration = 60) -> int:
-        """Give messages back for later; the attempt is not counted."""
-        return self.run(calls.snooze(queue, claim_id, ids, delay))
-
-    def schedule(
-        self,
-        name: str,
-        cron: str | None,
-        queue: str,
-        kind: str,
-        args: Any = None,
-        *,
-        every: Duration | None = None,
-        time_zone: str | None = None,
-        missed: str | None = None,
-        key: str | None = None,
-        headers: Mapping[str, Json] | None = None,
-        priority: int | None = None,
-        unique: bool | None = None,
-        tracked: bool | None = None,
-    ) -> datetime:
-        """Enqueue a job at the times of ``cron``, or with None ``every`` so often; return when it is due next.
-
-        A schedule of that name that is there already is changed. ``missed`` runs are skipped unless it is ``once`` or
-        ``all``; ``time_zone`` is UTC unless given.
-        """
-        call = calls.schedule(
-            name,
-            cron,
-            queue,
-            kind,
-            {} if args is None else codec.encode(args),
-            every=every,
-            time_zone=time_zone,
-            missed=missed,
-            key=key,
-            headers=headers,
-            priority=priority,
-            unique=unique,
-            tracked=tracked,
-        )
-        return self.run(call)
-
-    def unschedule(self, name: str) -> bool:
-        """Remove a schedule and return whether it was there."""
-        return self.run(calls.unschedule(name))
 
     # --- dead letters
 

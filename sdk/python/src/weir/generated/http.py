@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from weir import errors
 from weir.calls import Call, Request
+from weir.runtime import Token, token_of
 
 T = TypeVar("T")
 
@@ -25,14 +26,15 @@ def _httpx() -> Any:
 class Http:
     """A client of httpx and the requests of the calls."""
 
-    def __init__(self, client: Any, *, owned: bool) -> None:
+    def __init__(self, client: Any, *, owned: bool, token: Token | None = None) -> None:
         self._client = client
         self._owned = owned
+        self._token = token
 
     @classmethod
-    def at(cls, url: str) -> Http:
+    def at(cls, url: str, token: Token | None = None) -> Http:
         """Return a transport to the server at a URL."""
-        return cls(_httpx().Client(base_url=url, timeout=_TIMEOUT), owned=True)
+        return cls(_httpx().Client(base_url=url, timeout=_TIMEOUT), owned=True, token=token)
 
     def run(self, call: Call[T]) -> T:
         """Do a call."""
@@ -45,12 +47,16 @@ class Http:
     def post(self, request: Request) -> Any:
         """Send a request and return the JSON of the answer."""
         httpx = _httpx()
+        headers = {}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {token_of(self._token)}"
         try:
             answer = self._client.request(
                 request.method,
                 request.path,
                 json=request.body,
                 params=request.query,
+                headers=headers,
                 timeout=_TIMEOUT + request.wait,
             )
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:

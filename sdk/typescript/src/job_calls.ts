@@ -1,0 +1,155 @@
+import type * as t from "./types.js";
+
+/** What a client can do with jobs, schedules and workflows. */
+export abstract class JobCalls {
+  /** What stands around sends and handlers. */
+  abstract get hooks(): t.Hooks | undefined;
+
+  /** Makes a call, and again where that does no harm. */
+  protected abstract call<R>(repeatable: boolean, fn: (transport: t.Transport) => Promise<R>): Promise<R>;
+
+  /** Sends as the hooks want it. */
+  protected sending<R>(
+    destination: string,
+    messages: readonly t.Outgoing[],
+    send: (messages: readonly t.Outgoing[]) => Promise<R>,
+  ): Promise<R> {
+    return this.hooks ? this.hooks.sending(destination, messages, send) : send(messages);
+  }
+
+  /** Enqueues a job, and returns its id or that of the job of the same unique key that is there already. */
+  async enqueue(
+    queue: string,
+    kind: string,
+    args: unknown = {},
+    options: t.JobOptions = {},
+  ): Promise<string> {
+    const { unique = false, uniqueKey, uniqueForMs } = options;
+    const repeatable = unique || uniqueKey !== undefined || uniqueForMs !== undefined;
+    return this.sending(queue, [{ payload: args, headers: options.headers }], ([m]) =>
+      this.call(repeatable, (c) => c.jobs.enqueue(queue, kind, args, { ...options, headers: m?.headers })),
+    );
+  }
+
+  /** Enqueues many jobs, all or none. */
+  async enqueueBatch(
+    queue: string,
+    jobs: readonly t.OutgoingJob[],
+    options: Omit<t.JobOptions, "key" | "headers" | "runAt" | "uniqueKey"> = {},
+  ): Promise<t.Enqueued[]> {
+    return this.call(options.unique ?? false, (c) => c.jobs.enqueueBatch(queue, jobs, options));
+  }
+
+  /** How a tracked job stands; null when it is not tracked or ended longer ago than such are kept. */
+  async job(queue: string, id: t.Id): Promise<t.JobStatus | null> {
+    return this.call(true, (c) => c.jobs.job(queue, id));
+  }
+
+  /** Cancels a job: 'cancelled', or 'running': its worker is told, or 'ended': it was too late. */
+  async cancel(queue: string, id: t.Id, reason?: string): Promise<"cancelled" | "running" | "ended"> {
+    return (await this.call(true, (c) => c.jobs.cancel(queue, id, reason))) as
+      "cancelled" | "running" | "ended";
+  }
+
+  /** The ids of those jobs of claims that were cancelled. */
+  async cancelled(queue: string, claimIds: readonly t.Id[], options: t.GroupOptions = {}): Promise<string[]> {
+    return this.call(true, (c) => c.jobs.cancelled({ queue, group: options.group ?? "default" }, claimIds));
+  }
+
+  /** Tells how far a job is; false when it was cancelled. */
+  async progress(queue: string, claimId: t.Id, id: t.Id, value?: unknown): Promise<boolean> {
+    return this.call(true, (c) => c.jobs.progress(queue, claimId, id, value));
+  }
+
+  /** Acks a job and keeps its result, if it is tracked. */
+  async finish(queue: string, claimId: t.Id, id: t.Id, result?: unknown): Promise<number> {
+    return this.call(true, (c) => c.jobs.finish(queue, claimId, id, result));
+  }
+
+  /** Gives messages back for later; the attempt is not counted. */
+  async snooze(queue: string, claimId: t.Id, options: t.AckOptions & { delayMs: number }): Promise<number> {
+    const at = { queue, group: options.group ?? "default" };
+    const [n] = await this.call(false, (c) => c.settle("snooze", at, [{ claimId, ...options }]));
+    return n ?? 0;
+  }
+
+  /**
+   * Enqueues a job again and again: makes a schedule, or changes the one of that name, and returns when it is due next.
+   * Programs call it whenever they start. Workers fire schedules, each due time once, however many there are.
+   */
+  async schedule(
+    name: string,
+    queue: string,
+    kind: string,
+    args: unknown = {},
+    options: t.ScheduleOptions = {},
+  ): Promise<Date> {
+    return this.call(true, (c) => c.jobs.schedule(name, queue, kind, args, options));
+  }
+
+  /** Removes a schedule and returns whether it was there; jobs that it has enqueued stay. */
+  async unschedule(name: string): Promise<boolean> {
+    return this.call(false, (c) => c.jobs.unschedule(name));
+  }
+
+  /** Has a schedule not fired until resumeSchedule. */
+  async pauseSchedule(name: string): Promise<void> {
+    await this.call(true, (c) => c.jobs.pauseSchedule(name));
+  }
+
+  /** Ends the pause of a schedule. */
+  async resumeSchedule(name: string): Promise<void> {
+    await this.call(true, (c) => c.jobs.resumeSchedule(name));
+  }
+
+  /** Lists the schedules of a queue, or of all. */
+  async listSchedules(queue?: string): Promise<t.Schedule[]> {
+    return this.call(true, (c) => c.jobs.listSchedules(queue));
+  }
+
+  /** When a cron expression would be due next. */
+  async nextTimes(cron: string, options: t.NextTimesOptions = {}): Promise<Date[]> {
+    return this.call(true, (c) => c.jobs.nextTimes(cron, options));
+  }
+
+  /**
+   * Starts jobs of which some come after others, and returns the workflow's id. A step's job is enqueued in the
+   * transaction that finishes the last of those before it; its header `job` has their results. A step that is done is
+   * not run again, whatever is restarted.
+   */
+  async startWorkflow(
+    queue: string,
+    steps: readonly t.Step[],
+    options: t.WorkflowOptions = {},
+  ): Promise<string> {
+    return this.start(queue, { form: "workflow", steps, ...options });
+  }
+
+  /** Starts jobs that come one after the other: see startWorkflow. */
+  async startChain(
+    queue: string,
+    steps: readonly t.Step[],
+    options: t.WorkflowOptions = {},
+  ): Promise<string> {
+    return this.start(queue, { form: "chain", steps, ...options });
+  }
+
+  /** Starts jobs all at once, and one, the callback, when all have ended, however they did: exactly once. */
+  async startBatch(
+    queue: string,
+    jobs: readonly t.Step[],
+    callback: t.Step,
+    options: t.WorkflowOptions = {},
+  ): Promise<string> {
+    return this.start(queue, { form: "batch", steps: jobs, callback, ...options });
+  }
+
+  private async start(queue: string, workflow: t.NewWorkflow): Promise<string> {
+    return this.call(workflow.name !== undefined, (c) => c.jobs.startWorkflow(queue, workflow));
+  }
+
+  /** How the steps of a workflow stand; none when there is no such workflow, or not any more. */
+  async workflow(queue: string, id: t.Id): Promise<t.WorkflowStep[]> {
+    return this.call(true, (c) => c.jobs.workflow(queue, id));
+  }
+}

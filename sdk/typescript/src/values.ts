@@ -1,0 +1,59 @@
+/** How values become parameters of statements, and columns values. */
+
+import { Code, refuse } from "./errors.js";
+import type { Id } from "./types.js";
+import { digits } from "./types.js";
+
+/** How a parameter, which is always a text or null, becomes a value of the type that a function takes. */
+export const casts = {
+  timestamptz: (p: string) => `${p}::text::timestamptz`,
+  text: (p: string) => `${p}::text`,
+  bigint: (p: string) => `${p}::text::bigint`,
+  int: (p: string) => `${p}::text::int`,
+  boolean: (p: string) => `${p}::text::boolean`,
+  jsonb: (p: string) => `${p}::text::jsonb`,
+  interval: (p: string) => `make_interval(secs => ${p}::text::float8 / 1000)`,
+  "jsonb[]": (p: string) => `array(select jsonb_array_elements(${p}::text::jsonb))`,
+  "object[]": (p: string) => `array(select nullif(e, 'null') from jsonb_array_elements(${p}::text::jsonb) e)`,
+  "text[]": (p: string) => `array(select jsonb_array_elements_text(${p}::text::jsonb))`,
+  "bigint[]": (p: string) => `array(select e::bigint from jsonb_array_elements_text(${p}::text::jsonb) e)`,
+};
+
+/** An argument: its type, and its value as a text; one that is undefined is left to the function's default. */
+export type Argument = [type: keyof typeof casts, value: string | null | undefined];
+export type Arguments = Record<string, Argument>;
+
+/** A payload as JSON. What JSON has no form for is refused here, as SQL null is by the engine. */
+export function encode(payload: unknown): string {
+  const text = JSON.stringify(payload);
+  if (text === undefined) {
+    throw refuse(Code.nullPayload, `the payload is ${typeof payload}`, "Pass a JSON value; null is one.");
+  }
+  return text;
+}
+
+export function json(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
+export function number(value: number | undefined): string | undefined {
+  return value?.toString();
+}
+
+export function list(ids: readonly Id[] | undefined): string | undefined {
+  return ids && JSON.stringify(ids.map(digits));
+}
+
+export function parse(text: unknown): unknown {
+  return text === null ? null : JSON.parse(text as string);
+}
+
+/** A time that was read as JSON. */
+export function time(text: unknown): Date {
+  return new Date(parse(text) as string);
+}
+
+/** A time that may be null. */
+export function maybeTime(text: unknown): Date | null {
+  return text === null ? null : time(text);
+}
