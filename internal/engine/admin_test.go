@@ -50,7 +50,7 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	settings := engine.QueueSettings{
 		MessageBytesMax: ptr(5000), SegmentBytes: ptr(int64(70_000)), ClaimsBytes: ptr(int64(80_000)),
 		Aging: millis(time.Hour), TTL: millis(48 * time.Hour), Retention: millis(90 * time.Second),
-		DedupWindow: millis(time.Hour), BacklogMax: ptr(int64(1000)),
+		DedupWindow: millis(time.Hour), BacklogMax: ptr(int64(1000)), JobRetention: millis(2 * time.Hour),
 	}
 	must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{Lanes: ptr(3), Priorities: ptr(2), QueueSettings: settings}))
 	must(t, client.CreateGroup(ctx, "q", "g", engine.GroupOptions{
@@ -63,7 +63,8 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	wantQueue := engine.Queue{
 		Name: "q", Lanes: 3, MessageBytesMax: 5000, SegmentBytes: 70_000, ClaimsBytes: 80_000, Priorities: 2,
 		Aging: *settings.Aging, TTL: *settings.TTL, Retention: *settings.Retention,
-		DedupWindow: *settings.DedupWindow, BacklogMax: *settings.BacklogMax, CreatedAt: q.CreatedAt,
+		DedupWindow: *settings.DedupWindow, BacklogMax: *settings.BacklogMax,
+		JobRetention: *settings.JobRetention, CreatedAt: q.CreatedAt,
 	}
 	if q != wantQueue || q.CreatedAt.IsZero() {
 		t.Errorf("queue %+v", q)
@@ -98,7 +99,8 @@ func TestConfiguringChangesWhatIsNamedAndNothingElse(t *testing.T) {
 	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{Retention: millis(time.Minute)}))
 	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{MaxAttempts: ptr(2)}))
 	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{Patience: millis(time.Minute)}))
-	q.TTL, q.Retention = *millis(time.Hour), *millis(time.Minute)
+	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{JobRetention: millis(time.Minute)}))
+	q.TTL, q.Retention, q.JobRetention = *millis(time.Hour), *millis(time.Minute), *millis(time.Minute)
 	q.MessageBytesMax, q.SegmentBytes, g.MaxAttempts, g.Patience = 2000, 100_000, 2, *millis(time.Minute)
 	if got := get[engine.Queue](t)(client.Queue(ctx, "q")); got != q {
 		t.Errorf("queue %+v, want %+v", got, q)
