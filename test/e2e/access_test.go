@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/weirmq/weir/internal/pgtest"
@@ -50,7 +51,20 @@ func TestThePageAsksForATokenAndOffersWhatItAllows(t *testing.T) {
 	unknown, _ := auth.NewToken()
 	b.signIn(unknown)
 	b.see("the token is unknown, was revoked or has expired")
-	b.picture("sign-in")
+	for _, theme := range []string{"light", "dark"} {
+		b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{
+			Name: "prefers-color-scheme", Value: theme,
+		}}), chromedp.EmulateViewport(1280, 900))
+		b.picture("sign-in-" + theme)
+		b.do(chromedp.EmulateViewport(390, 800))
+		b.picture("sign-in-phone-" + theme)
+		var wider bool
+		b.do(chromedp.Evaluate("document.documentElement.scrollWidth > innerWidth", &wider))
+		if wider {
+			t.Errorf("the %s sign-in is wider than a phone", theme)
+		}
+	}
+	b.do(chromedp.EmulateViewport(1280, 900))
 	b.signIn(viewer)
 	b.see("orders.eu")
 	b.see("viewer, read only")
