@@ -596,6 +596,7 @@
 -- function weir.finish_many(queue_name text, claim_ids bigint[], ids bigint[], results jsonb[] DEFAULT NULL::jsonb[]) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.fire_schedules() returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.get_many(queue_name text, ids bigint[]) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_admin(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_consume(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.grant_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -615,6 +616,7 @@
 -- function weir.pop(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1) returns SETOF weir.message v - {owner=X/owner}
 -- function weir.progress(queue_name text, claim_id bigint, id bigint, progress jsonb DEFAULT NULL::jsonb, lease interval DEFAULT NULL::interval) returns boolean v - {owner=X/owner}
 -- function weir.publish(topic text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, id bigint, repeated boolean) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.publish_batch(topic text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, ids bigint[], repeated boolean[]) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.purge(queue_name text, group_name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.receive(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1, lease interval DEFAULT '00:00:30'::interval) returns SETOF weir.message v - {owner=X/owner}
 -- function weir.receive_many(queue_name text, group_name text, maxes integer[], leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v - {owner=X/owner}
@@ -635,6 +637,7 @@
 -- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
 -- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
 -- function weir.send_once(queue_name text, payloads jsonb[], dedup_keys text[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
+-- function weir.settle_many(queue_name text, verbs text[], claim_ids bigint[], ids int8multirange[] DEFAULT NULL::int8multirange[], delays interval[] DEFAULT NULL::interval[], reasons text[] DEFAULT NULL::text[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
 -- function weir.snooze(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT '00:01:00'::interval) returns integer v - {owner=X/owner}
 -- function weir.start_batch(queue_name text, jobs jsonb[], callback jsonb, name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.start_chain(queue_name text, jobs jsonb[], name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -738,8 +741,8 @@
 -- function weir_internal.following(s weir_internal.schedules, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.functions_of(p_role name) returns SETOF regprocedure s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.generate_queue_functions(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",check_function_bodies=off} {owner=X/owner}
--- function weir_internal.get(queue_name text, id bigint) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
--- function weir_internal.get:orders(p_id bigint) returns SETOF weir.stored_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.get(queue_name text, p_ids bigint[]) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
+-- function weir_internal.get:orders(p_ids bigint[]) returns SETOF weir.stored_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT parked bigint, OUT dead bigint, OUT oldest timestamp with time zone, OUT delivered bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.groups:orders() returns SETOF weir_internal.groups s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.has_passed(c weir_internal.claim, p_seg bigint, p_sealed_by xid8) returns boolean i - {owner=X/owner}
@@ -846,6 +849,7 @@
 -- function weir_internal.sent_by(q weir_internal.queues, p_id bigint) returns xid8 v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.settle_many:orders(p_verbs text[], p_claims bigint[], p_ids int8multirange[], p_delays interval[], p_reasons text[], p_requests integer[]) returns integer[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slot_claimed(q weir_internal.queues, c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
