@@ -63,14 +63,15 @@ class Pace {
 
   async take() {
     const c = this.c;
-    const over = () => c.stopping || Date.now() >= this.ends;
-    if (over()) return [];
     const first = this.next;
     this.next += c.batch;
+    // The first batch is sent however late it is.
+    const over = () => c.stopping || (first > c.first && Date.now() >= this.ends);
+    if (over()) return [];
     if (c.rate) await sleepUntil(c.startAt + (1000 * (first - c.first)) / c.rate);
     const end = Math.min(first + c.batch, this.last);
     while (c.window && end > c.allowed) {
-      if (over() || Date.now() >= c.startAt + 1000 * c.seconds) return [];
+      if (over()) return [];
       await sleep(1);
     }
     return Array.from({ length: Math.max(0, end - first) }, (_, i) => message(c, first + i));

@@ -168,19 +168,21 @@ class _Pace:
         self.ends = c.start_at + c.seconds if c.seconds and not c.rate else None
         self.last = c.first + (c.count or int(c.rate * c.seconds)) if c.count or c.rate else None
 
-    def over(self) -> bool:
-        return self.c.stop.is_set() or (self.ends is not None and time.time() >= self.ends)
+    def over(self, first: int) -> bool:
+        """Whether the time has ended before the batch that begins with a number; the first is sent however late."""
+        late = self.ends is not None and first > self.c.first and time.time() >= self.ends
+        return self.c.stop.is_set() or late
 
     async def take(self) -> range:
         c = self.c
-        if self.over():
-            return range(0)
         first, self.next = self.next, self.next + c.batch
+        if self.over(first):
+            return range(0)
         if c.rate:
             await asyncio.sleep(max(0.0, c.start_at + (first - c.first) / c.rate - time.time()))
         end = first + c.batch if self.last is None else min(first + c.batch, self.last)
         while c.window and end > c.allowed:
-            if self.over() or time.time() >= c.start_at + c.seconds:
+            if self.over(first):
                 return range(0)
             await asyncio.sleep(0.001)
         return range(first, end)

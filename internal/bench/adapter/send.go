@@ -70,11 +70,11 @@ type pace struct {
 // take returns the numbers of the next batch, [from, to), when they are due; none when the run is over.
 func (p *pace) take(ctx context.Context) (from, to int64) {
 	c := p.c
-	if c.Seconds > 0 && c.Rate == 0 && time.Since(p.start).Seconds() >= c.Seconds {
-		return 0, 0
-	}
 	to = p.next.Add(int64(c.Batch))
 	from = to - int64(c.Batch)
+	if c.Rate == 0 && p.over(from) {
+		return 0, 0
+	}
 	end := c.First + c.Count
 	if c.Rate > 0 {
 		if c.Count == 0 {
@@ -87,7 +87,7 @@ func (p *pace) take(ctx context.Context) (from, to int64) {
 		to = min(to, end)
 	}
 	for c.Window && to > p.credit.Load() && ctx.Err() == nil {
-		if c.Seconds > 0 && time.Since(p.start).Seconds() >= c.Seconds {
+		if p.over(from) {
 			return 0, 0
 		}
 		sleep(ctx, creditWait)
@@ -96,6 +96,12 @@ func (p *pace) take(ctx context.Context) (from, to int64) {
 		return 0, 0
 	}
 	return from, to
+}
+
+// over reports whether the time has ended before the batch that begins with a number. The first batch is sent however
+// late it is: on a machine with much else to do a short run would send nothing.
+func (p *pace) over(from int64) bool {
+	return p.c.Seconds > 0 && from > p.c.First && time.Since(p.start).Seconds() >= p.c.Seconds
 }
 
 func sleep(ctx context.Context, d time.Duration) {

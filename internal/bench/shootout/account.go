@@ -55,20 +55,11 @@ func (r *run) account(ctx context.Context, before costs) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(r.sys.statements, "tally.sql"))
-	if err != nil {
-		return fmt.Errorf("read tally: %w", err)
+	if r.result.Sent, r.result.Done, err = r.tally(ctx); err != nil {
+		return err
 	}
-	var sent, done *int64
-	if err := r.control.QueryRow(ctx, string(text)).Scan(&sent, &done); err != nil {
-		return fmt.Errorf("count messages: %w", err)
-	}
-	if sent == nil || done == nil {
-		return fmt.Errorf("%w: %s has no counts", ErrAdapter, r.sys.Name)
-	}
-	r.result.Sent, r.result.Done = *sent, *done
 	if r.w.Kill == "postgres" { // sequences go on some numbers further after a crash
-		r.result.Sent, r.result.Done = r.acked, min(r.acked, *done)
+		r.result.Sent, r.result.Done = r.acked, min(r.acked, r.result.Done)
 	}
 	messages := r.rate()
 	if err := r.compare(); err != nil {
@@ -89,6 +80,22 @@ func (r *run) account(ctx context.Context, before costs) error {
 		r.result.ServerCPU = perMessage((after.cpu-before.cpu).Seconds()*1e6, messages)
 	}
 	return nil
+}
+
+// tally asks the database for the messages that were sent and that were finished, by all groups together.
+func (r *run) tally(ctx context.Context) (sent, done int64, err error) {
+	text, err := os.ReadFile(filepath.Join(r.sys.statements, "tally.sql"))
+	if err != nil {
+		return 0, 0, fmt.Errorf("read tally: %w", err)
+	}
+	var counts [2]*int64
+	if err := r.control.QueryRow(ctx, string(text)).Scan(&counts[0], &counts[1]); err != nil {
+		return 0, 0, fmt.Errorf("count messages: %w", err)
+	}
+	if counts[0] == nil || counts[1] == nil {
+		return 0, 0, fmt.Errorf("%w: %s has no counts", ErrAdapter, r.sys.Name)
+	}
+	return *counts[0], *counts[1], nil
 }
 
 // rate sets the rate and returns the messages that it is of.

@@ -118,7 +118,7 @@ func (r *run) attend(ctx context.Context) (sent int64, err error) {
 				r.stopped = time.Now()
 			}
 			return sent, nil
-		case len(r.senders) == 0 && (!r.w.Timed || time.Now().After(ends) || r.received() >= r.waiting && !r.w.Perpetual):
+		case len(r.senders) == 0 && (!r.w.Timed || r.over(ends) || r.received() >= r.waiting && !r.w.Perpetual):
 			return sent, nil
 		}
 		if r.w.Window > 0 && left > 0 {
@@ -131,6 +131,13 @@ func (r *run) attend(ctx context.Context) (sent int64, err error) {
 			return sent, err
 		}
 	}
+}
+
+// over reports whether consumers have had their time. A run in which nothing has come yet goes on: on a machine with
+// much else to do a short one would tell nothing.
+func (r *run) over(ends time.Time) bool {
+	late := time.Since(ends)
+	return late > 0 && (r.received() > 0 || late > lastSends)
 }
 
 // received is how many messages the consumers say they have received.
@@ -165,27 +172,42 @@ func (r *run) alive() error {
 // drain waits until the consumers have received so many messages, or for as long as they make progress.
 func (r *run) drain(ctx context.Context, messages int64) error {
 	messages *= int64(max(1, r.w.Groups))
-	wait := patience
+	wait, left := patience, func(context.Context) (int64, error) { return messages - r.received(), nil }
+	every := lookEvery
 	if r.w.Kill != "" {
-		wait = rescue
+		wait, left, every = rescue, r.unfinished, sampleEvery
 	}
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	last, since := r.received(), time.Now()
-	for last < messages && time.Since(since) < wait {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
+	for last, since := int64(-1), time.Now(); time.Since(since) < wait; {
+		n, err := left(ctx)
+		if err != nil || n <= 0 {
+			return err
 		}
-		if n := r.received(); n != last {
+		if n != last {
 			last, since = n, time.Now()
 		}
 		if err := r.alive(); err != nil {
 			return err
 		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
 	}
 	return nil
+}
+
+// unfinished is how many messages nobody has received or finished yet, when something was killed: what had been
+// received by then comes again, so that the number of receipts does not tell.
+func (r *run) unfinished(ctx context.Context) (int64, error) {
+	entries, err := readLedgers(r.ledgerDir(0))
+	if err != nil {
+		return 0, err
+	}
+	sent, done, err := r.tally(ctx)
+	return max(r.acked-look(entries, 0).distinct, sent-done), err
 }
 
 // stopConsumers has the consumers finish what they have begun.

@@ -19,7 +19,7 @@ const (
 	settleWithin   = 10 * time.Minute      // of setup and preload
 	headStart      = 30 * time.Millisecond // between "go" and the beginning
 	lookEvery      = 10 * time.Millisecond // at the progress
-	patience       = 7 * time.Second       // without progress in a drain; the longest default poll is 5 s
+	patience       = 30 * time.Second      // without progress in a drain; the longest default poll is 5 s
 	lastSends      = 120 * time.Second     // for producers to end when their time is over
 	preloadBatch   = 100                   // messages
 	preloadSeconds = 15.0                  // a system that cannot send them all within them has less to consume
