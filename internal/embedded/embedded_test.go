@@ -76,7 +76,7 @@ func value[T any](t *testing.T, dsn, sql string) (val T) {
 // waitFor polls for what another process does.
 func waitFor(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := poll(ctx, func() (bool, error) { return cond(), nil }); err != nil {
 		t.Fatalf("wait for %s: %v", what, err)

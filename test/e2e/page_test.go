@@ -66,7 +66,7 @@ func openWith(t *testing.T, options server.Options) *browser {
 	t.Cleanup(stopAllocator)
 	ctx, stop := chromedp.NewContext(allocated, chromedp.WithErrorf(t.Logf))
 	t.Cleanup(stop)
-	ctx, stopWaiting := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, stopWaiting := context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(stopWaiting)
 	b.ctx = ctx
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -138,7 +138,7 @@ func (b *browser) see(text string) {
 		b.Fatal(err)
 	}
 	b.do(chromedp.Poll(fmt.Sprintf("document.body.innerText.includes(%s)", quoted), nil,
-		chromedp.WithPollingTimeout(30*time.Second)))
+		chromedp.WithPollingTimeout(90*time.Second)))
 }
 
 // press clicks the first button with this label that is inside a place.
@@ -146,7 +146,7 @@ func (b *browser) press(place, label string) {
 	b.Helper()
 	b.do(chromedp.Poll(fmt.Sprintf(
 		`(() => { const b = [...document.querySelectorAll(%q + " button")].find((e) => e.innerText === %q && !e.disabled);
-			if (b) b.click(); return Boolean(b); })()`, place, label), nil, chromedp.WithPollingTimeout(30*time.Second)))
+			if (b) b.click(); return Boolean(b); })()`, place, label), nil, chromedp.WithPollingTimeout(90*time.Second)))
 }
 
 // fill sets a field of the open dialog.

@@ -195,7 +195,7 @@ func TestAServerThatIsKilledUnderLoadLosesNothingAndRepeatsNothingBeforeItsLease
 	l := newLedger()
 	producing, enough := context.WithCancel(t.Context())
 	consuming, over := context.WithCancel(t.Context())
-	const lease = 3 * time.Second
+	const lease = 15 * time.Second
 	var producers, consumers sync.WaitGroup
 	for i, s := range []*server{stays, dies} {
 		for j := range 4 {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,11 +25,11 @@ const childDSN = "WEIR_TEST_CHILD"
 // childLeaks tells a process of this test binary to end its worker and to look what it has left.
 const childLeaks = "WEIR_TEST_LEAKS"
 
-// childLease is short, so that the messages of a killed process are free soon.
-const childLease = 1500 * time.Millisecond
+// childLease is the lease of a child's messages, in seconds.
+const childLease = "WEIR_TEST_LEASE"
 
-// runChild is the worker of the processes that tests start: a handler notes that it began, works for as many seconds
-// as its payload says, and notes that it ended.
+// runChild is the worker of the processes that tests start: a handler notes that it began, works until the query that
+// is its payload returns true, and notes that it ended.
 func runChild() {
 	dsn := os.Getenv(childDSN)
 	if dsn == "" {
@@ -50,18 +51,27 @@ func childWork(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	handle := func(ctx context.Context, m *weir.Message[float64]) error {
+	lease, err := strconv.Atoi(os.Getenv(childLease))
+	if err != nil {
+		return err
+	}
+	handle := func(ctx context.Context, m *weir.Message[string]) error {
 		_, err := pool.Exec(ctx, "insert into runs (id, attempt, pid) values ($1, $2, $3)", m.ID, m.Attempt, os.Getpid())
 		if err != nil {
 			return err
 		}
-		if _, err = pool.Exec(ctx, "select pg_sleep($1)", m.Payload); err != nil {
-			return err
+		for over := false; !over; {
+			if _, err := pool.Exec(ctx, "select pg_sleep(0.05)"); err != nil {
+				return err
+			}
+			if err := pool.QueryRow(ctx, m.Payload).Scan(&over); err != nil {
+				return err
+			}
 		}
 		_, err = pool.Exec(ctx, "update runs set ended = true where id = $1 and attempt = $2", m.ID, m.Attempt)
 		return err
 	}
-	return weir.NewWorker(weir.New(pool), "q", handle, weir.WorkerOptions{Lease: childLease}).Run(ctx)
+	return weir.NewWorker(weir.New(pool), "q", handle, weir.WorkerOptions{Lease: time.Duration(lease) * time.Second}).Run(ctx)
 }
 
 // childLeak runs 3,000 messages through a worker, stops it, closes its client and returns what goroutines are left, and
@@ -113,10 +123,10 @@ func TestAStoppedWorkerLeavesNoGoroutineAndItsMemoryIsFlat(t *testing.T) {
 }
 
 // startChild starts a process with a worker, killed at the end of the test.
-func startChild(t *testing.T, db *pgtest.DB) *exec.Cmd {
+func startChild(t *testing.T, db *pgtest.DB, lease string) *exec.Cmd {
 	t.Helper()
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childDSN+"="+db.DSN)
+	child.Env = append(os.Environ(), childDSN+"="+db.DSN, childLease+"="+lease)
 	child.Stderr = os.Stderr
 	must(t, child.Start())
 	t.Cleanup(func() {
@@ -139,21 +149,21 @@ func TestWhatAKilledProcessHeldIsDoneByAnother(t *testing.T) {
 	t.Parallel()
 	db, c := newRuns(t)
 	for range 10 {
-		get(c.Send(t.Context(), "q", 3600))(t)
+		get(c.Send(t.Context(), "q", "select pg_sleep(3600) is null"))(t)
 	}
-	first := startChild(t, db)
-	pgtest.WaitForRow(t, db, "select count(*) = 10 from runs")
+	first := startChild(t, db, "2") // so that what it holds is free soon
+	pgtest.WaitForRow(t, db, "select count(distinct id) = 10 from runs")
 	must(t, first.Process.Kill())
-	startChild(t, db)
-	pgtest.WaitForRow(t, db, "select count(*) = 10 from runs where attempt = 2 and pid <> $1", first.Process.Pid)
+	second := startChild(t, db, "2")
+	pgtest.WaitForRow(t, db, "select count(distinct id) = 10 from runs where pid = $1", second.Process.Pid)
 }
 
-func TestAJobOfManyLeasesIsNotRunByASecondProcess(t *testing.T) {
+func TestAJobWhoseLeaseIsRenewedIsNotRunByASecondProcess(t *testing.T) {
 	t.Parallel()
 	db, c := newRuns(t)
-	get(c.Send(t.Context(), "q", 4*childLease.Seconds()))(t)
-	startChild(t, db)
-	startChild(t, db)
+	get(c.Send(t.Context(), "q", renewed))(t)
+	startChild(t, db, "45")
+	startChild(t, db, "45")
 	pgtest.WaitForRow(t, db, "select exists (select from runs where ended)")
 	if n := pgtest.QueryVal[int](t, db, "select count(*)::int from runs"); n != 1 {
 		t.Errorf("it ran %d times", n)

@@ -120,7 +120,7 @@ func TestACancelledJobsHandlerIsToldAndAWaitingOneNeverRuns(t *testing.T) {
 	running := get(c.Enqueue(t.Context(), "q", wait{}, weir.Tracked()))(t)
 	waiting := get(c.Enqueue(t.Context(), "q", wait{}, weir.Tracked(), weir.RunAt(time.Now().Add(time.Hour))))(t)
 	start(t, weir.NewJobWorker(c, "q", handlers,
-		weir.WorkerOptions{Lease: 6 * time.Second, OnError: func(*weir.RawMessage, error) {}}))
+		weir.WorkerOptions{Lease: 45 * time.Second, OnError: func(*weir.RawMessage, error) {}}))
 	<-begun
 	if s := get(c.Cancel(t.Context(), "q", waiting, "not needed"))(t); s != "cancelled" {
 		t.Errorf("the waiting one: %s", s)

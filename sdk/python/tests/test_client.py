@@ -24,7 +24,7 @@ from uuid import UUID
 import psycopg
 import pydantic
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -33,7 +33,7 @@ from conftest import TOKEN, TOKEN_URL
 from weir import calls, codec, testing
 from weir.errors import from_driver
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Failing:
@@ -292,7 +292,7 @@ BASKETS = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(BASKETS)
 def test_a_dataclass_comes_back_as_it_was(basket: Basket) -> None:
     assert codec.decode(codec.encode(basket), Basket) == basket

@@ -18,7 +18,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 import weir
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 SETTINGS = """
 import json, os

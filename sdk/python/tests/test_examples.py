@@ -10,7 +10,7 @@ import fastapi.testclient
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def test_the_fastapi_example_packs_what_is_ordered(dsn: str, queue: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,7 +179,7 @@ def test_a_cancelled_job_is_not_run_and_a_running_one_is_told(client: weir.Clien
     never = endless.enqueue()
     assert endless.cancel(never, reason="not wanted") == "cancelled"
     running = endless.enqueue()
-    with jobs.worker(lease=0.6, on_error=quiet):
+    with jobs.worker(lease=60, on_error=quiet):
         assert began.wait(PATIENCE)
         assert endless.cancel(running) == "running"
         until(lambda: ended)

@@ -61,7 +61,7 @@ export async function newQueue(t: TestContext, client: Client, lanes = 1): Promi
 export async function until(
   what: string,
   test: () => unknown | Promise<unknown>,
-  limitMs = 30_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await test())) {

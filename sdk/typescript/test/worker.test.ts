@@ -240,7 +240,7 @@ test("acks are gathered: a claim that is done is acked in one call, and calls do
 test("a message whose handler takes longer than the lease runs once", async (t) => {
   const weir = await clientOf(t, dsn);
   const queue = await newQueue(t, weir);
-  const leaseMs = 3_000;
+  const leaseMs = 30_000;
   const runs: string[] = [];
   const finish = gate();
   const handler: Handler = async ({ id, attempt }) => {
@@ -252,7 +252,7 @@ test("a message whose handler takes longer than the lease runs once", async (t) 
   await until("the handler runs", () => runs.length === 1);
   start(t, await clientOf(t, dsn), queue, handler, { leaseMs });
   const began = performance.now();
-  await until("the first lease is over", () => performance.now() - began > leaseMs * 1.5);
+  await until("the first lease is over", () => performance.now() - began > leaseMs * 1.1);
   finish.open();
   await empty(weir, queue);
   assert.deepEqual(runs, [`${id} 1`]);
@@ -277,7 +277,7 @@ test("the message of a worker that is killed is delivered elsewhere when its lea
   const weir = await clientOf(t, dsn);
   const queue = await newQueue(t, weir);
   const id = await weir.send(queue, 1);
-  const { child, said } = holder(t, queue, 2_000);
+  const { child, said } = holder(t, queue, 10_000);
   await until("the process holds the message", () => said() === `holds ${id}\n`);
   child.kill("SIGKILL");
   await once(child, "exit");
@@ -291,7 +291,7 @@ test("a worker that was frozen for longer than its lease tells its handlers that
   const weir = await clientOf(t, dsn);
   const queue = await newQueue(t, weir);
   const id = await weir.send(queue, 1);
-  const { child, said } = holder(t, queue, 2_000);
+  const { child, said } = holder(t, queue, 10_000);
   await until("the process holds the message", () => said() === `holds ${id}\n`);
   child.kill("SIGSTOP");
   const [taken] = await weir.receive(queue, { waitMs: 30_000, leaseMs: 3_600_000 });
@@ -360,11 +360,11 @@ test("handlers that hold every connection of the pool do not keep the worker fro
       await finish.opened;
     });
   };
-  const { worker } = start(t, weir, queue, handler, { leaseMs: 3_000 });
+  const { worker } = start(t, weir, queue, handler, { leaseMs: 30_000 });
   await until("the pool is used up", () => begun === 2 && pool.waitingCount > 0);
   const watching = await clientOf(t, dsn);
   const began = performance.now();
-  await until("the first lease is over", () => performance.now() - began > 4_500);
+  await until("the first lease is over", () => performance.now() - began > 33_000);
   assert.equal(worker.health().lost, 0, "the leases are renewed");
   finish.open();
   await empty(watching, queue);
@@ -385,7 +385,7 @@ test("a worker outlives the loss of all its connections", async (t) => {
   await other.send(queue, 2);
   await until("the second message", () => seen.length === 2);
   assert.deepEqual(seen, [1, 2]);
-  assert.ok(worker.health().healthy);
+  await until("it is well", () => worker.health().healthy);
 });
 
 test("an idle worker is woken by a send", async (t) => {

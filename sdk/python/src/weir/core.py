@@ -36,6 +36,8 @@ _HTTP_WAIT = 1.0
 # How long handlers that were cancelled may take to clean up when the worker stops.
 _GRACE = 3.0
 _REASON_MAX = 1000
+# A lease is renewed each such part of it.
+_RENEWALS = 3
 
 
 class Port(Protocol):
@@ -396,10 +398,10 @@ class Core:
     # --- leases
 
     async def _renew(self) -> None:
-        pause = self._lease / 3
+        pause = self._lease / _RENEWALS
         while True:
             await asyncio.sleep(pause)
-            pause = self._lease / 3
+            pause = self._lease / _RENEWALS
             claims = [claim for claim in self._claims.values() if not claim.pinned]
             if claims and not await self._extend(claims):
                 pause = min(1.0, self._lease / 10)
