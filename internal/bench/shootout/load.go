@@ -206,8 +206,8 @@ func (r *run) unfinished(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	sent, done, err := r.tally(ctx)
-	return max(r.acked-look(entries, 0).distinct, sent-done), err
+	_, done, err := r.tally(ctx)
+	return r.acked - min(look(entries, 0).distinct, done), err
 }
 
 // stopConsumers has the consumers finish what they have begun.

@@ -71,7 +71,8 @@ func childWork(ctx context.Context, dsn string) error {
 		_, err = pool.Exec(ctx, "update runs set ended = true where id = $1 and attempt = $2", m.ID, m.Attempt)
 		return err
 	}
-	return weir.NewWorker(weir.New(pool), "q", handle, weir.WorkerOptions{Lease: time.Duration(lease) * time.Second}).Run(ctx)
+	opt := weir.WorkerOptions{Lease: time.Duration(lease) * time.Second}
+	return weir.NewWorker(weir.New(pool), "q", handle, opt).Run(ctx)
 }
 
 // childLeak runs 3,000 messages through a worker, stops it, closes its client and returns what goroutines are left, and
