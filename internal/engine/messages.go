@@ -16,6 +16,8 @@ const (
 	sqlSendOnce = `select id, repeated from weir.send_once($1, $2, keys => $3, headers => $4, delay => $5,
 		priority => $6, dedup_keys => $7)`
 	sqlLockTimeout = `select set_config('lock_timeout', $1, true)`
+	sqlAsync       = `select set_config('synchronous_commit', 'off', true)`
+	sqlFlush       = `select pg_logical_emit_message(true, 'weir', ''::text)`
 )
 
 // Send appends one message to a queue and returns its id; a repeat's is the first one's.
@@ -30,6 +32,35 @@ func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, 
 	return collect(ctx, c, "send messages", sqlSendBatch, func(id *int64) []any { return []any{id} },
 		arrays(queue, batch, opt)...)
 }
+
+// SendBatchAhead is SendBatch that does not wait until the messages are durable: they can be received, but only once
+// Flush has returned may anybody be told that they were sent.
+func (c *Client) SendBatchAhead(
+	ctx context.Context, queue string, batch []Outgoing, opt SendOptions,
+) ([]int64, error) {
+	var calls pgx.Batch
+	calls.Queue(sqlAsync)
+	calls.Queue(sqlSendBatch, arrays(queue, batch, opt)...)
+	results := c.q.SendBatch(ctx, &calls)
+	ids, err := func() ([]int64, error) {
+		if _, err := results.Exec(); err != nil {
+			return nil, wrap("send messages", err)
+		}
+		rows, err := results.Query()
+		if err != nil {
+			return nil, wrap("send messages", err)
+		}
+		return collectRows("send messages", rows, func(id *int64) []any { return []any{id} })
+	}()
+	if end := results.Close(); err == nil { // only now it is committed
+		err = wrap("send messages", end)
+	}
+	return ids, err
+}
+
+// Flush waits until all that was committed before is durable, as synchronous_commit says: it commits a record of its
+// own, which logical decoding shows as a message of "weir".
+func (c *Client) Flush(ctx context.Context) error { return c.exec(ctx, "flush messages", sqlFlush) }
 
 // SendOnce is SendBatch that tells which messages were repeats, and so not sent.
 func (c *Client) SendOnce(ctx context.Context, queue string, batch []Outgoing, opt SendOptions) ([]Sent, error) {

@@ -400,3 +400,34 @@ func TestAMessageIsShownWithItsStateInEachGroup(t *testing.T) {
 		t.Errorf("a message that is not there: %v", err)
 	}
 }
+
+func TestWhatWasSentAheadCanBeReceivedAndIsDurableAfterAFlush(t *testing.T) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		db, _ := newQueue(t, major)
+		conn := db.Conn(t)
+		if _, err := conn.Exec(t.Context(), "set synchronous_commit = on"); err != nil { // the tests' servers have it off
+			t.Fatal(err)
+		}
+		client := engine.New(conn)
+		batch := []engine.Outgoing{{Payload: json.RawMessage(`1`)}, {Payload: json.RawMessage(`2`)}}
+		ids := get[[]int64](t)(client.SendBatchAhead(t.Context(), "q", batch, engine.SendOptions{}))
+		list := get[[]engine.Message](t)(client.Receive(t.Context(), "q", "default", 10, time.Minute))
+		if len(list) != 2 || len(ids) != 2 || list[0].ID != ids[0] || list[1].ID != ids[1] {
+			t.Errorf("sent %v, received %+v", ids, list)
+		}
+		get[[]int64](t)(client.SendBatchAhead(t.Context(), "q", batch, engine.SendOptions{}))
+		written := pgtest.QueryVal[string](t, db, "select pg_current_wal_insert_lsn()::text")
+		if err := client.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !pgtest.QueryVal[bool](t, db, "select pg_current_wal_flush_lsn() >= '"+written+"'") {
+			t.Errorf("what was written up to %s is not durable", written)
+		}
+		_, err := client.SendBatchAhead(t.Context(), "nowhere", batch, engine.SendOptions{})
+		if engine.Code(err) != engine.CodeQueueNotFound {
+			t.Errorf("to no queue: %v", err)
+		}
+	})
+}

@@ -12,6 +12,8 @@
 //	sends     one send_batch, or send_once, for those with the same delay and priority. When a request of several is
 //	          refused for its own sake (a message too large, a bad character), or waits for another transaction's
 //	          dedup key, the batch is halved until that request is alone.
+//	          Where consumers wait, they get the messages while the disk still writes, and the producers are told
+//	          after a flush
 //	acks      one ack_many, which leaves what is not plain (too late, locked elsewhere) to a call of its own
 //	extends   one extend_many, likewise
 //	nacks     one settle_many for them and for releases, snoozes and rejects, likewise; halved as sends are

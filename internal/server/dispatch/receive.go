@@ -46,6 +46,7 @@ type line struct {
 	waiting []*receiver
 	total   int                // those and the ones being claimed for
 	fresh   bool               // somebody came, or something was sent, since the last look
+	dry     bool               // the last claim found less than was wanted
 	wake    context.CancelFunc // ends the goroutine's wait; nil while it does not wait
 }
 
@@ -185,6 +186,18 @@ func (rs *receivers) sent(queue string) {
 	}
 }
 
+// awaited reports whether somebody waits for messages of a queue that had none.
+func (rs *receivers) awaited(queue string) bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for at, l := range rs.lines {
+		if at.queue == queue && l.dry {
+			return true
+		}
+	}
+	return false
+}
+
 // serve claims for a line until nobody is in it.
 func (rs *receivers) serve(at place, l *line) {
 	waiter := rs.listener.Waiter(at.queue)
@@ -262,6 +275,7 @@ func (rs *receivers) claim(at place, l *line, batch []*receiver) bool {
 			r.answer(shares[i], nil)
 		}
 	}
+	l.dry = err == nil && !filled
 	l.waiting = append(back, l.waiting...)
 	rs.total -= len(batch) - len(back)
 	l.total -= len(batch) - len(back)

@@ -53,24 +53,40 @@ func (d *Dispatcher) sendAll(ctx context.Context, aim sendAim, batch []*request[
 		r.answer(sent[:n:n], nil)
 		sent = sent[n:]
 	}
-	if err == nil {
-		if aim.options.Delay == 0 {
-			d.tides.sent(aim.queue, len(all))
-		}
-		d.receivers.sent(aim.queue)
-	}
 }
 
-// send makes one call of the engine.
-func (d *Dispatcher) send(ctx context.Context, aim sendAim, batch []engine.Outgoing) ([]engine.Sent, error) {
-	if aim.once {
-		return d.engine.SendOnceWithin(ctx, lockTimeout, aim.queue, batch, aim.options)
+// arrived tells those who wait for messages of a queue that there are some.
+func (d *Dispatcher) arrived(aim sendAim, messages int) {
+	if aim.options.Delay == 0 {
+		d.tides.sent(aim.queue, messages)
 	}
-	ids, err := d.engine.SendBatch(ctx, aim.queue, batch, aim.options)
+	d.receivers.sent(aim.queue)
+}
+
+// send makes the calls of the engine for a batch. Where consumers wait for its messages, they get them while the disk
+// still writes: who claims them waits for that, and so does the producer, after them.
+func (d *Dispatcher) send(ctx context.Context, aim sendAim, batch []engine.Outgoing) (sent []engine.Sent, err error) {
+	if aim.once {
+		if sent, err = d.engine.SendOnceWithin(ctx, lockTimeout, aim.queue, batch, aim.options); err == nil {
+			d.arrived(aim, len(batch))
+		}
+		return sent, err
+	}
+	send, awaited := d.engine.SendBatch, d.receivers.awaited(aim.queue)
+	if awaited {
+		send = d.engine.SendBatchAhead
+	}
+	ids, err := send(ctx, aim.queue, batch, aim.options)
 	if err != nil {
 		return nil, err
 	}
-	sent := make([]engine.Sent, len(ids))
+	d.arrived(aim, len(batch))
+	if awaited {
+		if err := d.engine.Flush(ctx); err != nil {
+			return nil, err
+		}
+	}
+	sent = make([]engine.Sent, len(ids))
 	for i, id := range ids {
 		sent[i].ID = id
 	}

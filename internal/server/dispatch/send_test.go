@@ -107,3 +107,35 @@ func TestASendThatWaitsForAnotherTransactionsDedupKeyHoldsUpNoOther(t *testing.T
 	}
 	sent.Wait()
 }
+
+func TestAWaitingConsumerGetsAMessageBeforeItsProducerIsTold(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	g, d := s.behind("pg_logical_emit_message")
+	got, told := make(chan []engine.Message, 1), make(chan error, 1)
+	go func() {
+		list, err := d.Receive(t.Context(), "q", "default", engine.Want{Max: 1, Lease: time.Minute}, time.Minute)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- list
+	}()
+	pgtest.WaitFor(t, "a receive that found nothing", func() bool { return d.Stats().Receives.Calls > 1 })
+	go func() {
+		_, err := d.Send("q", message(1), engine.SendOptions{})
+		told <- err
+	}()
+	if list := <-got; len(list) != 1 {
+		t.Errorf("received %v", list)
+	}
+	pgtest.WaitFor(t, "the producer to wait for the disk", func() bool { return g.count() == 1 })
+	select {
+	case err := <-told:
+		t.Errorf("the producer was told before the disk was: %v", err)
+	default:
+	}
+	close(g.open)
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+}

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
-// gate counts the calls of a function for the queue q, and lets none through until it is opened.
+// gate counts the calls of a function for the queue q or for none, and lets none through until it is opened.
 type gate struct {
 	engine.Querier
 
@@ -27,7 +28,7 @@ type gate struct {
 }
 
 func (g *gate) pass(sql string, args []any) {
-	if !strings.Contains(sql, g.function+"(") || args[0] != "q" {
+	if !strings.Contains(sql, g.function+"(") || len(args) > 0 && args[0] != "q" {
 		return
 	}
 	g.mu.Lock()
@@ -46,6 +47,12 @@ func (g *gate) count() int {
 func (g *gate) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	g.pass(sql, args)
 	return g.Querier.Query(ctx, sql, args...)
+}
+
+// Exec implements engine.Querier.
+func (g *gate) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	g.pass(sql, args)
+	return g.Querier.Exec(ctx, sql, args...)
 }
 
 // SendBatch implements engine.Querier.
