@@ -20,6 +20,8 @@ begin;
 \ir types/log_record.sql
 \ir types/later_row.sql
 \ir types/parked_row.sql
+\ir types/line_message.sql
+\ir types/line_turn.sql
 \ir types/claim_range.sql
 \ir types/claim.sql
 \ir types/place.sql
@@ -116,6 +118,8 @@ begin;
 \ir queue/occupied.sql
 \ir queue/tally.sql
 \ir queue/turn.sql
+\ir queue/lines.sql
+\ir queue/serve.sql
 \ir queue/receive.sql
 \ir queue/divide.sql
 \ir queue/receive_many.sql
@@ -196,6 +200,13 @@ begin;
 \ir internal/release_parked.sql
 \ir internal/end_parked.sql
 \ir internal/retry_ordered.sql
+
+-- Lines of keys, of groups that are fair or limit each key
+\ir internal/lined_up.sql
+\ir internal/clear_lines.sql
+\ir internal/start_lines.sql
+\ir internal/trim_group_lines.sql
+\ir internal/trim_lines.sql
 
 -- Life of a queue
 \ir internal/start_dedup.sql

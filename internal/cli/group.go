@@ -22,7 +22,8 @@ func (a *app) group() *cobra.Command {
 
 // groupFlags adds the flags of what create and configure can set; the function it returns reads those that were used.
 func groupFlags(flags *pflag.FlagSet) func() engine.GroupSettings {
-	var maxAttempts, concurrencyMax, rateMax int
+	var maxAttempts, concurrencyMax, rateMax, keyConcurrency int
+	var fair bool
 	var backoffMin, backoffMax, patience, ratePeriod time.Duration
 	flags.IntVar(&maxAttempts, "max-attempts", engine.DefaultMaxAttempts, "deliveries before a message is dead")
 	flags.DurationVar(&backoffMin, "backoff-min", engine.DefaultBackoffMin, "delay before the second attempt")
@@ -32,15 +33,20 @@ func groupFlags(flags *pflag.FlagSet) func() engine.GroupSettings {
 	flags.IntVar(&concurrencyMax, "concurrency-max", 0, "messages claimed and unfinished at once; 0 is no limit")
 	flags.IntVar(&rateMax, "rate-max", 0, "deliveries in a rate period; 0 is no limit")
 	flags.DurationVar(&ratePeriod, "rate-period", engine.DefaultRatePeriod, "what rate-max counts for")
+	flags.IntVar(&keyConcurrency, "key-concurrency-max", 0,
+		"messages of one key claimed and unfinished at once; 0 is no limit")
+	flags.BoolVar(&fair, "fair", false, "let keys take turns, as with a key-concurrency-max")
 	return func() engine.GroupSettings {
 		return engine.GroupSettings{
-			MaxAttempts:    given(flags.Changed("max-attempts"), &maxAttempts),
-			BackoffMin:     givenSpan(flags, "backoff-min", backoffMin),
-			BackoffMax:     givenSpan(flags, "backoff-max", backoffMax),
-			Patience:       givenSpan(flags, "patience", patience),
-			ConcurrencyMax: given(flags.Changed("concurrency-max"), &concurrencyMax),
-			RateMax:        given(flags.Changed("rate-max"), &rateMax),
-			RatePeriod:     givenSpan(flags, "rate-period", ratePeriod),
+			MaxAttempts:       given(flags.Changed("max-attempts"), &maxAttempts),
+			BackoffMin:        givenSpan(flags, "backoff-min", backoffMin),
+			BackoffMax:        givenSpan(flags, "backoff-max", backoffMax),
+			Patience:          givenSpan(flags, "patience", patience),
+			ConcurrencyMax:    given(flags.Changed("concurrency-max"), &concurrencyMax),
+			RateMax:           given(flags.Changed("rate-max"), &rateMax),
+			RatePeriod:        givenSpan(flags, "rate-period", ratePeriod),
+			KeyConcurrencyMax: given(flags.Changed("key-concurrency-max"), &keyConcurrency),
+			Fair:              given(flags.Changed("fair"), &fair),
 		}
 	}
 }
@@ -106,17 +112,20 @@ func (a *app) groupShow() *cobra.Command {
 
 func groupTable(w io.Writer, list []engine.Group) {
 	columns(w, "QUEUE", "GROUP", "ORDERED", "ATTEMPTS", "BACKOFF", "UP TO", "PATIENCE", "AT ONCE", "RATE",
-		"PAUSED", "CREATED")
+		"OF A KEY", "FAIR", "PAUSED", "CREATED")
 	for _, g := range list {
-		atOnce, rate := "-", "-"
+		atOnce, rate, ofKey := "-", "-", "-"
 		if g.ConcurrencyMax > 0 {
 			atOnce = strconv.Itoa(g.ConcurrencyMax)
 		}
 		if g.RateMax > 0 {
 			rate = fmt.Sprintf("%d in %s", g.RateMax, g.RatePeriod)
 		}
+		if g.KeyConcurrencyMax > 0 {
+			ofKey = strconv.Itoa(g.KeyConcurrencyMax)
+		}
 		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, g.Patience, atOnce, rate,
-			g.Paused, g.CreatedAt)
+			ofKey, g.Fair, g.Paused, g.CreatedAt)
 	}
 }
 

@@ -72,6 +72,8 @@ const (
 	CodeScheduleExists = "WR054"
 	// CodeInvalidWorkflow: A step of a workflow is not one, or comes after one that does not stand before it.
 	CodeInvalidWorkflow = "WR055"
+	// CodeConflictingSettings: The settings of a group do not go together; nothing was changed.
+	CodeConflictingSettings = "WR060"
 )
 
 // codeInfo is what errors.csv says about a SQLSTATE.
@@ -122,4 +124,5 @@ var codeInfos = map[string]codeInfo{
 	CodeScheduleNotFound:     {Name: "schedule_not_found", Status: 404, Retryable: false},
 	CodeScheduleExists:       {Name: "schedule_exists", Status: 409, Retryable: false},
 	CodeInvalidWorkflow:      {Name: "invalid_workflow", Status: 400, Retryable: false},
+	CodeConflictingSettings:  {Name: "conflicting_settings", Status: 400, Retryable: false},
 }

@@ -72,4 +72,6 @@ var (
 	ErrScheduleExists = known("WR054", "schedule_exists", false)
 	// ErrInvalidWorkflow is WR055: A step of a workflow is not one, or comes after one that does not stand before it.
 	ErrInvalidWorkflow = known("WR055", "invalid_workflow", false)
+	// ErrConflictingSettings is WR060: The settings of a group do not go together; nothing was changed.
+	ErrConflictingSettings = known("WR060", "conflicting_settings", false)
 )

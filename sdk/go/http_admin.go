@@ -123,6 +123,8 @@ func (h *httpBackend) createGroup(ctx context.Context, queue, group string, o Gr
 	given(in, "concurrency_max", o.ConcurrencyMax)
 	given(in, "rate_max", o.RateMax)
 	given(in, "rate_period_ms", *millis(&o.RatePeriod))
+	given(in, "key_concurrency_max", o.KeyConcurrencyMax)
+	given(in, "fair", o.Fair)
 	return h.call(ctx, http.MethodPut, groupPath(queue, group), in, nil)
 }
 
@@ -144,9 +146,12 @@ func (h *httpBackend) configureGroup(ctx context.Context, queue, group string, s
 		ConcurrencyMax *int   `json:"concurrency_max,omitempty"`
 		RateMax        *int   `json:"rate_max,omitempty"`
 		RatePeriodMS   *int64 `json:"rate_period_ms,omitempty"`
+
+		KeyConcurrencyMax *int  `json:"key_concurrency_max,omitempty"`
+		Fair              *bool `json:"fair,omitempty"`
 	}{
 		s.MaxAttempts, millis(s.BackoffMin), millis(s.BackoffMax), millis(s.Patience), s.ConcurrencyMax, s.RateMax,
-		millis(s.RatePeriod),
+		millis(s.RatePeriod), s.KeyConcurrencyMax, s.Fair,
 	}, nil)
 }
 

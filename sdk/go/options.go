@@ -187,6 +187,9 @@ type GroupOptions struct {
 	ConcurrencyMax int           // messages claimed and unfinished at once; 0: no limit
 	RateMax        int           // deliveries in RatePeriod; 0: no limit
 	RatePeriod     time.Duration // 1 second unless given
+
+	KeyConcurrencyMax int  // messages of one key claimed and unfinished at once; 0: no limit
+	Fair              bool // keys take turns, as they do with a KeyConcurrencyMax
 }
 
 // GroupSettings are changes to a group. Nil leaves a setting as it is.
@@ -199,4 +202,7 @@ type GroupSettings struct {
 	ConcurrencyMax *int // 0: no limit
 	RateMax        *int // 0: no limit
 	RatePeriod     *time.Duration
+
+	KeyConcurrencyMax *int // 0: no limit
+	Fair              *bool
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
 // Columns that lists have got since 0.1.0 are read through to_jsonb: an older engine gives null for them.
@@ -44,9 +45,19 @@ const (
 		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
 		patience => coalesce($8::text::interval, '1 second'), concurrency_max => coalesce($9::int, 0),
 		rate_max => coalesce($10::int, 0), rate_period => coalesce($11::text::interval, '1 second'))`
+	sqlCreateGroupOfKeys = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
+		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
+		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
+		patience => coalesce($8::text::interval, '1 second'), concurrency_max => coalesce($9::int, 0),
+		rate_max => coalesce($10::int, 0), rate_period => coalesce($11::text::interval, '1 second'),
+		key_concurrency_max => coalesce($12::int, 0), fair => $13::text::boolean)`
 	sqlConfigureGroupWith = `select from weir.configure_group($1::text, $2::text, max_attempts => $3::int,
 		backoff_min => $4::text::interval, backoff_max => $5::text::interval, patience => $6::text::interval,
 		concurrency_max => $7::int, rate_max => $8::int, rate_period => $9::text::interval)`
+	sqlConfigureGroupOfKeys = `select from weir.configure_group($1::text, $2::text, max_attempts => $3::int,
+		backoff_min => $4::text::interval, backoff_max => $5::text::interval, patience => $6::text::interval,
+		concurrency_max => $7::int, rate_max => $8::int, rate_period => $9::text::interval,
+		key_concurrency_max => $10::int, fair => $11::text::boolean)`
 	sqlDropGroup  = `select from weir.drop_group($1::text, $2::text)`
 	sqlListGroups = `select group_name, ordered, max_attempts, (extract(epoch from backoff_min) * 1000)::bigint,
 			(extract(epoch from backoff_max) * 1000)::bigint,
@@ -127,30 +138,40 @@ func (p *postgres) get(ctx context.Context, queue string, id int64) (*StoredMess
 }
 
 func (p *postgres) createGroup(ctx context.Context, queue, group string, o GroupOptions) error {
-	ordered := "false"
-	if o.Ordered {
-		ordered = "true"
-	}
 	args := []any{
-		queue, group, ordered, orNull(o.Start), zeroNull(o.MaxAttempts), interval(zeroNull(o.BackoffMin)),
-		interval(zeroNull(o.BackoffMax)), interval(zeroNull(o.Patience)),
+		queue, group, strconv.FormatBool(o.Ordered), orNull(o.Start), zeroNull(o.MaxAttempts),
+		interval(zeroNull(o.BackoffMin)), interval(zeroNull(o.BackoffMax)), interval(zeroNull(o.Patience)),
 	}
-	if o.ConcurrencyMax == 0 && o.RateMax == 0 && o.RatePeriod == 0 {
+	ofKeys := o.KeyConcurrencyMax != 0 || o.Fair
+	if !ofKeys && o.ConcurrencyMax == 0 && o.RateMax == 0 && o.RatePeriod == 0 {
 		return p.do(ctx, "create group", sqlCreateGroup, args...)
 	}
-	return p.do(ctx, "create group", sqlCreateGroupWith, append(args, zeroNull(o.ConcurrencyMax), zeroNull(o.RateMax),
-		interval(zeroNull(o.RatePeriod)))...)
+	args = append(args, zeroNull(o.ConcurrencyMax), zeroNull(o.RateMax), interval(zeroNull(o.RatePeriod)))
+	if !ofKeys {
+		return p.do(ctx, "create group", sqlCreateGroupWith, args...)
+	}
+	return p.do(ctx, "create group", sqlCreateGroupOfKeys,
+		append(args, zeroNull(o.KeyConcurrencyMax), strconv.FormatBool(o.Fair))...)
 }
 
 func (p *postgres) configureGroup(ctx context.Context, queue, group string, s GroupSettings) error {
 	args := []any{
 		queue, group, s.MaxAttempts, interval(s.BackoffMin), interval(s.BackoffMax), interval(s.Patience),
 	}
-	if s.ConcurrencyMax == nil && s.RateMax == nil && s.RatePeriod == nil {
+	ofKeys := s.KeyConcurrencyMax != nil || s.Fair != nil
+	if !ofKeys && s.ConcurrencyMax == nil && s.RateMax == nil && s.RatePeriod == nil {
 		return p.do(ctx, "configure group", sqlConfigureGroup, args...)
 	}
-	return p.do(ctx, "configure group", sqlConfigureGroupWith,
-		append(args, s.ConcurrencyMax, s.RateMax, interval(s.RatePeriod))...)
+	args = append(args, s.ConcurrencyMax, s.RateMax, interval(s.RatePeriod))
+	if !ofKeys {
+		return p.do(ctx, "configure group", sqlConfigureGroupWith, args...)
+	}
+	var fair *string
+	if s.Fair != nil {
+		text := strconv.FormatBool(*s.Fair)
+		fair = &text
+	}
+	return p.do(ctx, "configure group", sqlConfigureGroupOfKeys, append(args, s.KeyConcurrencyMax, fair)...)
 }
 
 func (p *postgres) dropGroup(ctx context.Context, queue, group string) error {

@@ -36,9 +36,16 @@ begin
         continue when not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
         continue when not exists (select from weir_internal.queues where no = q.no)
             or q.birth <> weir_internal.birth_of(q.no); -- came in a dump: not ours to touch before adopt
-        v_steps := v_steps + weir_internal.rotate_log(q) + weir_internal.rotate_claims(q)
-            + weir_internal.advance_idle(q) + weir_internal.trim_later(q) + weir_internal.trim_parked(q)
-            + weir_internal.rotate_dedup(q) + weir_internal.rotate_jobs(q);
+        v_steps := v_steps + case -- one a transaction: two ACCESS EXCLUSIVE locks could make a deadlock with consumers
+            when weir_internal.rotate_log(q) > 0 then 1
+            when weir_internal.rotate_claims(q) > 0 then 1
+            when weir_internal.advance_idle(q) > 0 then 1
+            when weir_internal.trim_later(q) > 0 then 1
+            when weir_internal.trim_parked(q) > 0 then 1
+            when weir_internal.trim_lines(q) > 0 then 1
+            when weir_internal.rotate_dedup(q) > 0 then 1
+            when weir_internal.rotate_jobs(q) > 0 then 1
+            else 0 end;
         perform weir_internal.take_sample(q);
         exit when clock_timestamp() > v_now + interval '100 milliseconds';
     end loop;

@@ -7,7 +7,7 @@
 --   p_verb   name of the public function
 --   p_args   its other arguments by name
 -- Returns: what the function counts; null when it counts nothing.
--- Raises: WR001, WR002, WR003, WR004, WR005, WR006, WR012, WR014, WR015, WR017
+-- Raises: WR001, WR002, WR003, WR004, WR005, WR006, WR012, WR014, WR015, WR017, WR060
 -- Locks: those of the function.
 create or replace function weir_internal.administer(p_queue text, p_verb text, p_args jsonb)
 returns bigint
@@ -20,17 +20,18 @@ begin
     select * into a
     from jsonb_to_record(p_args) as t (
         group_name text, ordered boolean, start text, max_attempts int, backoff_min interval, backoff_max interval,
-        patience interval, concurrency_max int, rate_max int, rate_period interval, ids bigint[], new_name text,
+        patience interval, concurrency_max int, rate_max int, rate_period interval, key_concurrency_max int,
+        fair boolean, ids bigint[], new_name text,
         "position" text, id bigint, reason text, name text);
     case p_verb
     when 'create_group' then
         perform weir_internal.create_group(
             p_queue, a.group_name, a.ordered, a.start, a.max_attempts, a.backoff_min, a.backoff_max, a.patience,
-            a.concurrency_max, a.rate_max, a.rate_period);
+            a.concurrency_max, a.rate_max, a.rate_period, a.key_concurrency_max, a.fair);
     when 'configure_group' then
         perform weir_internal.configure_group(
             p_queue, a.group_name, a.max_attempts, a.backoff_min, a.backoff_max, a.patience,
-            a.concurrency_max, a.rate_max, a.rate_period);
+            a.concurrency_max, a.rate_max, a.rate_period, a.key_concurrency_max, a.fair);
     when 'drop_group' then
         perform weir_internal.drop_group(p_queue, a.group_name);
     when 'configure_queue' then

@@ -1,7 +1,8 @@
 -- weir_internal.adopt_claims(q, g)
 -- Ends the unfinished claims of a group in a queue that came in a dump. The delivery counts; a message that had its
 -- last one gets another, because it was the restore that ended it. A message that is not in the log was finished while
--- the dump was taken: TRUNCATE, unlike the rest, is seen by older snapshots.
+-- the dump was taken: TRUNCATE, unlike the rest, is seen by older snapshots. What waits in lines of keys is put where
+-- the claims' messages are.
 --
 -- Parameters:
 --   q  the queue
@@ -23,6 +24,14 @@ declare
     u weir_internal.claim;
     v_messages weir_internal.later_row[];
 begin
+    if g.keyed then
+        v_messages := array(
+            select row(null, null, m.id, g.id, m.attempts, m.key, m.payload, m.headers, m.enqueued_at)
+                ::weir_internal.later_row
+            from weir_internal.lined_up(q.no, g.id, null) m order by m.no);
+        perform weir_internal.adopt_messages(q, g, null, v_messages);
+        perform weir_internal.clear_lines(q, g);
+    end if;
     for u in execute format(
         'select u.* from generate_series(0, $2) l
          cross join lateral (select ($1 * ($2 + 1) + l)::smallint as slot) s

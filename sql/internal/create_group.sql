@@ -1,5 +1,5 @@
 -- weir_internal.create_group(queue_name, group_name, ordered, start, max_attempts, backoff_min, backoff_max, patience,
---     concurrency_max, rate_max, rate_period)
+--     concurrency_max, rate_max, rate_period, key_concurrency_max, fair)
 -- Creates a group: an independent reader of a queue, which is delivered every message from `start` on.
 --
 -- Parameters:
@@ -15,8 +15,10 @@
 --   concurrency_max  1 to 10,000 messages claimed and unfinished at once; 0 = no limit
 --   rate_max         1 to 1,000,000 deliveries in rate_period, see docs/tasks/limits.md; 0 = no limit
 --   rate_period      1 millisecond to 30 days
+--   key_concurrency_max  1 to 10,000 messages of one key claimed and unfinished at once; 0 = no limit
+--   fair             true: keys take turns; a key_concurrency_max implies it
 -- Returns: nothing.
--- Raises: WR001, WR004, WR005, WR006, WR014
+-- Raises: WR001, WR004, WR005, WR006, WR014, WR060
 -- Locks: the queue's administration lock, until the transaction ends.
 create or replace function weir_internal.create_group(
     queue_name text,
@@ -29,7 +31,9 @@ create or replace function weir_internal.create_group(
     patience interval default '1 second',
     concurrency_max int default 0,
     rate_max int default 0,
-    rate_period interval default '1 second')
+    rate_period interval default '1 second',
+    key_concurrency_max int default 0,
+    fair boolean default false)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -51,9 +55,13 @@ begin
     g.concurrency_max := nullif(concurrency_max, 0);
     g.rate_max := nullif(rate_max, 0);
     g.rate_period := rate_period;
+    g.key_concurrency_max := nullif(key_concurrency_max, 0);
+    g.fair := fair;
     perform weir_internal.check_group_settings(g);
+    g.keyed := g.fair or g.key_concurrency_max is not null;
+    g.limited := g.keyed or g.concurrency_max is not null or g.rate_max is not null;
     v_since := weir_internal.start_time(start);
-    if g.concurrency_max is not null or g.rate_max is not null then -- the queue's functions may be made anew
+    if g.limited then -- the queue's functions may be made anew
         perform pg_advisory_xact_lock(weir_internal.lock_class(0), -1);
     end if;
     perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
@@ -73,9 +81,9 @@ begin
     update weir_internal.queues set group_ids = group_ids + 1 where no = q.no returning * into q;
     insert into weir_internal.groups
         (queue_no, no, id, name, ordered, max_attempts, backoff_min, backoff_max, patience, since, ttl, queue_paused,
-         concurrency_max, rate_max, rate_period, limited)
+         concurrency_max, rate_max, rate_period, limited, key_concurrency_max, fair, keyed)
     values (q.no, v_no, q.group_ids, group_name, $3, $5, $6, $7, $8, v_since, q.ttl, q.paused,
-        g.concurrency_max, g.rate_max, g.rate_period, g.concurrency_max is not null or g.rate_max is not null)
+        g.concurrency_max, g.rate_max, g.rate_period, g.limited, g.key_concurrency_max, g.fair, g.keyed)
     returning * into g;
     perform weir_internal.start_limits(q, null, g);
     perform weir_internal.create_cursors(q, v_no::smallint, start = 'end');

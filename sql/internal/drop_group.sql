@@ -6,7 +6,8 @@
 --   group_name  the group
 -- Returns: nothing.
 -- Raises: WR001, WR003
--- Locks: the queue's administration lock and the locks of the group's lanes, until the transaction ends.
+-- Locks: the queue's administration lock, the turn of a group with lines of keys, and the locks of the group's
+-- lanes, until the transaction ends.
 create or replace function weir_internal.drop_group(queue_name text, group_name text)
 returns void
 language plpgsql
@@ -18,9 +19,11 @@ declare
 begin
     perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
     g := weir_internal.find_group(q, group_name);
+    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -2 - g.no) where g.keyed;
     perform weir_internal.lock_lanes(q, g);
     perform weir_internal.end_claims(q, g);
     execute format('delete from weir_internal.q%s_parked where group_id = $1', q.no) using g.id;
+    perform weir_internal.clear_lines(q, g) where g.keyed;
     execute format('drop sequence if exists weir_internal.q%s_rate_%s', q.no, g.id);
     delete from weir_internal.dead_letters where queue_no = q.no and group_no = g.no;
     delete from weir_internal.groups where queue_no = q.no and no = g.no;

@@ -27,6 +27,8 @@ begin
          drop table weir_internal.q%1$s_later, weir_internal.q%1$s_parked;
          drop table if exists weir_internal.q%1$s_dedup_0, weir_internal.q%1$s_dedup_1, weir_internal.q%1$s_jobs_0,
              weir_internal.q%1$s_jobs_1;
+         drop view if exists weir_internal.q%1$s_in_line;
+         drop table if exists weir_internal.q%1$s_lines, weir_internal.q%1$s_turns;
          drop sequence if exists weir_internal.q%1$s_dedup_ring, weir_internal.q%1$s_jobs_ring,
              weir_internal.q%1$s_backlog_end, weir_internal.q%1$s_backlog_depth,
              weir_internal.q%1$s_backlog_full, weir_internal.q%1$s_held', q.no);

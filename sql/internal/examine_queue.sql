@@ -32,7 +32,7 @@ begin
                 format('The group is held back by its own limit, and its oldest message has waited for %s.',
                     date_trunc('second', s.oldest_age)),
                 format('If it may do more: select weir.configure_group(%L, %L, %s).', q.name, g.name,
-                    case s.held_by when 'rate' then 'rate_max => ...' else 'concurrency_max => ...' end)
+                    s.held_by || '_max => ...')
                 )::weir.finding;
         elsif s.oldest_age > interval '10 minutes' and v_closed < v_now - interval '10 minutes'
             and s.blocked_by ~ ('^not read by (.*, )?' || regexp_replace(g.name, '([.])', '\\\1', 'g') || '(,|$)') then

@@ -3,8 +3,8 @@
 -- stand in braces are replaced; {lanes} are those of all priorities, {level_lanes} those of one; {restored} tells
 -- whether the queue came in a dump, by a comparison of constants that is planned away. The lines between `--{ N` and
 -- `--}` are repeated for {k} = 0 .. N - 1, with {if} standing for `if` the first time and `elsif` after that; N is
--- also {prioritized}, {limited} or {throttled}, 1 or 0, for what only a queue with priorities, a backlog_max or a group
--- with limits needs; {throttled_groups} are the numbers of those groups.
+-- also {prioritized}, {limited}, {throttled} or {keyed}, 1 or 0, for what only a queue with priorities, a backlog_max,
+-- a group with limits or one with lines of keys needs; {throttled_groups} are the numbers of the groups with limits.
 --
 -- Parameters:
 --   p_body  the template
@@ -39,6 +39,8 @@ begin
     p_body := replace(p_body, '{limited}', (q.backlog_max is not null)::int::text);
     p_body := replace(p_body, '{prioritized}', (q.priorities > 1)::int::text);
     p_body := replace(p_body, '{throttled}', (cardinality(v_throttled) > 0)::int::text);
+    p_body := replace(p_body, '{keyed}',
+        exists (select from weir_internal.groups where queue_no = q.no and keyed)::int::text);
     p_body := replace(p_body, '{throttled_groups}', format('%L::smallint[]', v_throttled));
     loop
         v_open := strpos(p_body, '--{ ');

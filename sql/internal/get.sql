@@ -58,6 +58,9 @@ begin
              select p.id, p.key, p.payload, p.headers, p.enqueued_at
              from weir_internal.q%1$s_parked p where p.id = w.id
              union all
+             select m.id, m.key, m.payload, m.headers, m.enqueued_at
+             from weir_internal.lined_up(%1$s, null, w.id) m
+             union all
              select d.id, d.key, d.payload, d.headers, d.enqueued_at
              from weir_internal.dead_letters d where d.queue_no = %1$s and d.id = w.id
              limit 1

@@ -64,6 +64,17 @@ begin
     select * into s from weir_internal.sample_rows(format('weir_internal.q%s_parked', q.no), 'l.group_id = $1.id', g);
     parked := s.n;
     exact := exact and s.exact;
+    if g.keyed then
+        select * into s from weir_internal.sample_rows(format('weir_internal.q%s_lines', q.no), format(
+            'l.group_id = $1.id and l.no > (select t.pos from weir_internal.q%s_turns t
+                 where t.group_id = l.group_id and t.line = l.line order by t.no desc limit 1)', q.no), g);
+        parked := parked + s.n;
+        exact := exact and s.exact;
+        execute format(
+            'select least($2, min(m.enqueued_at))
+             from (select m.enqueued_at from weir_internal.q%s_in_line m where m.group_id = $1 limit 1000) m', q.no)
+        into oldest using g.id, oldest;
+    end if;
     select count(*) into dead
     from (select from weir_internal.dead_letters d where d.queue_no = q.no and d.group_no = g.no limit 1000) d;
     if dead = 1000 then

@@ -4,7 +4,7 @@
 -- Parameters:
 --   q  the queue
 --   g  the group
--- Returns: concurrency, rate, or null.
+-- Returns: concurrency, rate, key_concurrency (each key that has something waiting is at its limit), or null.
 -- Raises: WR016
 -- Locks: none
 create or replace function weir_internal.held_by(q weir_internal.queues, g weir_internal.groups)
@@ -15,6 +15,7 @@ as $$
 declare
     v_now timestamptz := weir_internal.clock();
     v_claimed bigint;
+    v_waits boolean;
 begin
     if g.concurrency_max is not null then
         execute format(
@@ -27,6 +28,15 @@ begin
     end if;
     if g.rate_max is not null and (select room from weir_internal.rate_room(g, v_now)) <= 0 then
         return 'rate';
+    end if;
+    if g.key_concurrency_max is not null then
+        execute format(
+            'select exists (select from weir_internal.q%1$s_in_line m where m.group_id = ($1).id)
+                 and not weir_internal.q%1$s_has_turn($1)', q.no)
+        into v_waits using g;
+        if v_waits then
+            return 'key_concurrency';
+        end if;
     end if;
     return null;
 end

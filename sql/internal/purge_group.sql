@@ -8,7 +8,8 @@
 --   g  the group
 -- Returns: how many messages were dropped.
 -- Raises: none
--- Locks: the advisory locks of the group's lanes and claims, until the transaction ends.
+-- Locks: the turn of a group with lines of keys, the advisory locks of the group's lanes and claims, until the
+-- transaction ends.
 create or replace function weir_internal.purge_group(q weir_internal.queues, g weir_internal.groups)
 returns bigint
 language plpgsql
@@ -21,6 +22,7 @@ declare
     v_claimed int8multirange;
     v_parked bigint := 0;
 begin
+    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -2 - g.no) where g.keyed;
     perform weir_internal.lock_lanes(q, g);
     perform weir_internal.lock_claims(q, g);
     p := weir_internal.end_place(q);
@@ -46,6 +48,9 @@ begin
             'with gone as (delete from weir_internal.q%s_parked where group_id = $1 returning id)
              select count(*) from gone where not id <@ $2', q.no)
         into v_parked using g.id, v_claimed;
+    elsif g.keyed then
+        v_parked := (select count(*) from weir_internal.lined_up(q.no, g.id, null));
+        perform weir_internal.clear_lines(q, g);
     end if;
 
     perform weir_internal.move_cursors(q, g, p);

@@ -1,7 +1,8 @@
 -- weir_internal.redeliver(p_queue, g, c, p_max, p_lease, p_now)
 -- Leases again what expired in one slot. A message past its attempts becomes a dead letter instead, also when it never
 -- was negatively acknowledged: each delivery counts, so what kills its consumer does not live forever. What does not
--- fit into p_max stays behind as a claim that has expired already. The caller holds the lane's lock.
+-- fit into p_max stays behind as a claim that has expired already. Of a group with lines of keys, all of it goes into
+-- its lines. The caller holds the lane's lock.
 --
 -- Parameters:
 --   p_queue  queue number
@@ -10,7 +11,7 @@
 --   p_max    messages
 --   p_lease  how long they are the caller's
 --   p_now    time against which leases expire
--- Returns: one record for each claim that had expired.
+-- Returns: one record for each claim that had expired; none with lines of keys.
 -- Raises: WR016
 -- Locks: the advisory locks of the expired claims, tried, until the transaction ends.
 create or replace function weir_internal.redeliver(
@@ -28,6 +29,7 @@ declare
     v_dead weir_internal.later_row[];
     v_ids int8multirange;
     v_want int := p_max;
+    v_most int;
     v_changed boolean := false;
 begin
     select * into q from weir_internal.queues where no = p_queue;
@@ -70,16 +72,19 @@ begin
 
         c.src := coalesce(e.src,
             row(e.prev, e.cur, e.seg, e.from_txid, e.from_pos, e.txid, e.pos)::weir_internal.claim_range);
+        v_most := case when g.keyed then 2147483647 else v_want end;
         select 0, count(*), (array_agg(m.id))[1], array_agg(m.id), 1, array_agg(m.attempts + e.attempt + 1),
             case when count(m.key) > 0 then array_agg(m.key) end, array_agg(m.payload),
             case when count(m.headers) > 0 then array_agg(m.headers) end, min(m.enqueued_at), array_agg(m.enqueued_at)
         into o.claim_id, o.n, o.first_id, o.ids, o.attempt, o.attempts, o.keys, o.payloads, o.headers,
             o.enqueued_at, o.enqueued_times
-        from (select * from weir_internal.claim_messages(q, e, e.ids) limit v_want) m;
-        if coalesce(cardinality(v_dead), 0) + o.n < least(v_want, d.n) then
+        from (select * from weir_internal.claim_messages(q, e, e.ids) limit v_most) m;
+        if coalesce(cardinality(v_dead), 0) + o.n < least(v_most, d.n) then
             perform weir_internal.fail_missing(q.name, e.id, e.ids);
         end if;
-        if o.n > 0 then
+        if o.n > 0 and g.keyed then -- they take their turn
+            execute format('select weir_internal.q%s_set_aside($1, $2)', p_queue) using g, o;
+        elsif o.n > 0 then
             v_ids := (select range_agg(int8range(i, i + 1)) from unnest(o.ids) i);
             c := weir_internal.lease_again(p_queue, c, v_ids, e.attempt + 1, weir_internal.clock() + p_lease);
             o.claim_id := c.id;

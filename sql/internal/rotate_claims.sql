@@ -65,7 +65,8 @@ begin
              union all
              select k.slot, k.id, k.id from weir_internal.groups g
              cross join lateral weir_internal.q%1$s_cursor((-2 - g.no)::smallint) k
-             where g.queue_no = $1 and g.concurrency_max is not null), -- the newest tally of its claims
+             where g.queue_no = $1 -- the newest tally of its claims
+                 and coalesce(g.concurrency_max, g.key_concurrency_max) is not null),
          needed as materialized (
              select slot, id from slots
              union

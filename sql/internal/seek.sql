@@ -7,7 +7,8 @@
 --   p_position  'start', 'end', a timestamp or a message's id
 -- Returns: nothing.
 -- Raises: WR001, WR003, WR006, WR012, WR018
--- Locks: the queue's administration lock, the locks of the group's lanes and of its claims, until the transaction ends.
+-- Locks: the queue's administration lock, the turn of a group with lines of keys, the locks of the group's lanes
+-- and of its claims, until the transaction ends.
 create or replace function weir_internal.seek(queue_name text, group_name text, p_position text)
 returns void
 language plpgsql
@@ -22,6 +23,7 @@ begin
     perform weir_internal.check_isolation('seek');
     perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
     g := weir_internal.find_group(q, group_name);
+    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -2 - g.no) where g.keyed;
     perform weir_internal.lock_lanes(q, g);
     perform weir_internal.lock_claims(q, g);
     p := weir_internal.find_place(q, p_position);

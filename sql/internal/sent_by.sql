@@ -27,7 +27,8 @@ begin
                         where l.id >= $1 and (l.ids is null and l.id - l.n < $1 or $1 = any(l.ids))', q.no, k),
                        ' union all ')
                    || format(' union all select l.txid from weir_internal.q%1$s_later l where l.id = $1
-                               union all select ''1'' from weir_internal.q%1$s_parked p where p.id = $1) t limit 1',
+                               union all select ''1'' from weir_internal.q%1$s_parked p where p.id = $1
+                               union all select ''1'' from weir_internal.lined_up(%1$s, null, $1)) t limit 1',
                    q.no)
             from generate_series(0, 2) k)
         into v_txid using p_id;

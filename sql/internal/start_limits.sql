@@ -11,7 +11,7 @@
 --   g  the group as it is stored now
 -- Returns: nothing.
 -- Raises: WR016
--- Locks: ROW EXCLUSIVE on the open table of the claim log.
+-- Locks: ROW EXCLUSIVE on the open table of the claim log, and as weir_internal.start_lines.
 create or replace function weir_internal.start_limits(
     q weir_internal.queues, o weir_internal.groups, g weir_internal.groups)
 returns void
@@ -34,7 +34,9 @@ begin
         perform setval(format('weir_internal.q%s_rate_%s', q.no, g.id), r.arrival)
         from weir_internal.rate_room(g, weir_internal.clock()) r;
     end if;
-    if o.no is not null and g.concurrency_max is not null and o.concurrency_max is null then
+    perform weir_internal.start_lines(q, o, g);
+    if o.no is not null and coalesce(g.concurrency_max, g.key_concurrency_max) is not null
+        and coalesce(o.concurrency_max, o.key_concurrency_max) is null then
         execute format(
             'select coalesce(range_agg(int8range(u.id, u.id + 1)), ''{}'') from generate_series($1, $2) s
              cross join lateral weir_internal.q%1$s_cursor(s::smallint) k
@@ -48,7 +50,7 @@ begin
              from generate_series($1, $2) s', q.no)
         using g.no * (q.lanes + 1), g.no * (q.lanes + 1) + q.lanes;
     end if;
-    if g.limited <> coalesce(o.limited, false) then
+    if (g.limited, g.keyed) <> (coalesce(o.limited, false), coalesce(o.keyed, false)) then
         perform weir_internal.generate_queue_functions(q);
     end if;
 end

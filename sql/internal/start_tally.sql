@@ -1,5 +1,5 @@
 -- weir_internal.start_tally(q, p_group, p_claims)
--- Writes the tally of a group's claims anew, when it has a concurrency_max; see queue/tally.sql.
+-- Writes the tally of a group's claims anew, when it has a concurrency_max, of its own or per key; see queue/tally.sql.
 --
 -- Parameters:
 --   q         the queue
@@ -18,7 +18,8 @@ declare
     t weir_internal.claim;
 begin
     if not exists (select from weir_internal.groups
-                   where queue_no = q.no and no = p_group and concurrency_max is not null) then
+                   where queue_no = q.no and no = p_group
+                       and coalesce(concurrency_max, key_concurrency_max) is not null) then
         return;
     end if;
     t.slot := -2 - p_group;

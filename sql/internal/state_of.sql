@@ -34,7 +34,7 @@ begin
     end if;
     execute format('select exists (select from weir_internal.q%s_parked where group_id = $1 and id = $2)', q.no)
     into v_found using g.id, p_id;
-    if v_found then
+    if v_found or exists (select from weir_internal.lined_up(q.no, g.id, p_id)) then
         return 'parked';
     end if;
     if exists (select from weir_internal.dead_letters d where d.queue_no = q.no and d.group_no = g.no and d.id = p_id)

@@ -27,7 +27,7 @@ begin
     from weir_internal.segments s where s.queue_no = q.no;
     o.bytes := (select sum(pg_total_relation_size(to_regclass(format('weir_internal.q%s_%s', q.no, t))))
                 from unnest(array['log_0', 'log_1', 'log_2', 'claims_0', 'claims_1', 'later', 'parked', 'dedup_0',
-                                  'dedup_1']) t);
+                                  'dedup_1', 'lines', 'turns']) t);
     o.sent := coalesce(pg_sequence_last_value(format('weir_internal.q%s_ids', q.no)), 0);
     select b.what, b.pid, b.age, b.query into o.blocked_by, o.blocker_pid, o.blocker_age, o.blocker_query
     from weir_internal.rotation_blocker(q) b;

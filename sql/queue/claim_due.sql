@@ -76,6 +76,12 @@ begin
     if cardinality(r.payloads) > 0 and g.ordered then -- they take their turn
         perform weir_internal.park_record({no}, g, r);
         perform weir_internal.{q}_checkpoint(c);
+    --{ {keyed}
+    elsif cardinality(r.payloads) > 0 and g.keyed then
+        r.n := cardinality(r.payloads);
+        perform weir_internal.{q}_set_aside(g, weir_internal.slice(r, null, 0, r.n));
+        perform weir_internal.{q}_checkpoint(c);
+    --}
     elsif cardinality(r.payloads) > 0 then
         return next weir_internal.{q}_claim_record(c, r, p_lease);
     end if;

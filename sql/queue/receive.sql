@@ -72,6 +72,12 @@ begin
     if g.ttl > interval '0' then
         g := weir_internal.apply_ttl(g);
     end if;
+    --{ {keyed}
+    if g.keyed then
+        t.n := v_want;
+        return weir_internal.{q}_take_turns(g, t, p_lease);
+    end if;
+    --}
     if pg_sequence_last_value('weir_internal.{q}_later_clock') > 0 then
         for o in select * from weir_internal.{q}_claim_due(g, v_want, p_lease) loop
             v_want := v_want - o.n;

@@ -105,7 +105,16 @@ begin
             from cursors k
             cross join asked a
             join weir_internal.{q}_parked p on p.group_id = k.group_id and p.id = a.id
-            where k.lane = {lanes})
+            where k.lane = {lanes}
+            --{ {keyed}
+            union all
+            select a.id
+            from cursors k
+            cross join asked a
+            join weir_internal.{q}_in_line p on p.group_id = k.group_id and p.id = a.id
+            where k.lane = {lanes}
+            --}
+            )
         select array_agg(m.id), array_agg(m.claim) into v_ids, v_claims
         from (select c.id, max(c.claim) as claim
               from (select * from claimed union all select w.id, null from waiting w) c

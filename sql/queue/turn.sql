@@ -12,7 +12,8 @@
 --   p_now    has_aside: the time
 -- Returns: turn: a row of the claim log, as the next tally begins: n, how many messages may be claimed; ids, the
 --   unfinished claims; pos, the theoretical arrival time of weir_internal.rate_room. slot and n are null when nothing
---   may be claimed, or somebody else had the turn for 100 ms. has_aside: whether something is due in `later` or parked.
+--   may be claimed, or somebody else had the turn for 100 ms. has_aside: whether something is due in `later`,
+--   parked or in a line that can be served.
 -- Raises: WR016
 -- Locks: the group's turn: advisory (lock_class(queue), -2 - group number), waited for up to 100 ms; the advisory locks
 -- of expired claims, tried; both until the transaction ends.
@@ -27,7 +28,13 @@ begin
     return pg_sequence_last_value('weir_internal.{q}_later_clock') > 0 and weir_internal.{q}_is_due(
             g, weir_internal.{q}_cursor((g.no * ({lanes} + 1) + {lanes})::smallint), p_now)
         or g.ordered and exists (
-            select from weir_internal.{q}_parked where group_id = g.id and due_at <= p_now and holder is null);
+            select from weir_internal.{q}_parked where group_id = g.id and due_at <= p_now and holder is null)
+--}
+--{ {keyed}
+        or g.keyed and weir_internal.{q}_asks_turn(g)
+--}
+--{ {throttled}
+    ;
 end
 $body$;
 create or replace function weir_internal.{q}_turn(p_group smallint)
@@ -54,7 +61,7 @@ begin
     t.what := 0;
     t.n := 10000;
     t.ids := '{}';
-    if g.concurrency_max is not null then
+    if coalesce(g.concurrency_max, g.key_concurrency_max) is not null then
         select * into s from weir_internal.{q}_tally(p_group, v_now);
         if true = any(s.over) then
             v_expired := array(
@@ -65,7 +72,7 @@ begin
         end if;
         select coalesce(range_agg(int8range(u.id, u.id + 1)), '{}'), coalesce(sum(u.n), 0) into t.ids, v_claimed
         from unnest(s.claims, s.lefts) u (id, n) where u.id <> all(coalesce(v_expired, '{}'));
-        t.n := g.concurrency_max - v_claimed;
+        t.n := coalesce(g.concurrency_max - v_claimed, t.n);
         if t.n <= 0 and pg_sequence_last_value('weir_internal.{q}_held') = 0 then
             perform setval('weir_internal.{q}_held', 1);
         end if;

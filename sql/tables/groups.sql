@@ -20,6 +20,9 @@ create table if not exists weir_internal.groups (
     rate_max     int,                          -- deliveries a rate_period; null: no limit
     rate_period  interval not null default '1 second', -- see rate_max
     limited      boolean not null default false, -- it has a limit and takes turns: see queue/turn.sql
+    key_concurrency_max int,                   -- messages of one key claimed and unfinished at once; null: no limit
+    fair         boolean not null default false, -- keys take turns
+    keyed        boolean not null default false, -- either of these: its messages wait in lines, see queue/lines.sql
     primary key (queue_no, no),
     unique (queue_no, name)
 );

@@ -9,7 +9,7 @@ begin
             waiting        bigint,           -- messages not claimed yet
             claimed        bigint,           -- messages under a claim that is not finished
             delayed        bigint,           -- messages not due: delayed ones and retries
-            parked         bigint,           -- ordered: messages in lines of keys that are in trouble
+            parked         bigint,           -- messages in lines of keys: see docs/tasks/monitoring.md
             dead           bigint,           -- dead letters
             oldest_age     interval,         -- age of the oldest waiting message; null when none waits
             lanes          int,              -- of the queue
@@ -25,7 +25,8 @@ begin
             blocker_pid    int,              -- process id, when that is a session
             blocker_age    interval,         -- how long its transaction has been open
             blocker_query  text,             -- its last statement, as far as the engine's owner may see it
-            held_by        text              -- the limit that holds the group back now: concurrency or rate; null: none
+            held_by        text              -- the limit that holds the group back now: concurrency, rate or
+                                             -- key_concurrency; null: none
         );
     end if;
 end

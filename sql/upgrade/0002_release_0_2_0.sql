@@ -30,7 +30,10 @@ begin
         add column concurrency_max int,
         add column rate_max int,
         add column rate_period interval not null default '1 second',
-        add column limited boolean not null default false;
+        add column limited boolean not null default false,
+        add column key_concurrency_max int,
+        add column fair boolean not null default false,
+        add column keyed boolean not null default false;
     alter table weir_internal.segments add column sealed_at timestamptz;
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;
 

@@ -134,7 +134,7 @@ func TestHotPathScansIndexes(t *testing.T) {
 			conn := db.Conn(t)
 			sum := 0
 			for i := range 60 {
-				n := surface.Buffers(t, conn, "select * from weir.receive($1, max => 1)", queue)
+				n := surface.Buffers(t, conn, "select * from weir.receive($1, max => 1, lease => '1 day')", queue)
 				if i >= 10 { // the first ones read the catalogue
 					sum += n
 				}

@@ -13,7 +13,7 @@ import (
 )
 
 // groups of the queue of a history. What was sent before `recent` began is not for it.
-var groups = []string{"default", "ordered", "behind", "recent"}
+var groups = []string{"default", "ordered", "behind", "keyed", "recent"}
 
 // history leaves a queue as a day's work might: transactions that commit late, rotation, claims that are finished, half
 // finished or held, retries, delays, lines of parked keys, dead letters, a purge.
@@ -37,6 +37,7 @@ func newHistory(t *testing.T, major int, seed uint64) *history {
 	h.db.Exec(t, "select weir.configure_group('q', 'default', max_attempts => 100)")
 	h.db.Exec(t, "select weir.create_group('q', 'ordered', ordered => true, max_attempts => 100, patience => '0')")
 	h.db.Exec(t, "select weir.create_group('q', 'behind', max_attempts => 100)")
+	h.db.Exec(t, "select weir.create_group('q', 'keyed', key_concurrency_max => 2, max_attempts => 100)")
 	for range h.open {
 		h.senders = append(h.senders, h.db.Conn(t))
 	}
@@ -143,7 +144,7 @@ func (h *history) end(i int) {
 // consume receives for a group, or settles something of what it holds; `behind` seldom does.
 func (h *history) consume() {
 	h.Helper()
-	group := groups[h.rand.IntN(3)]
+	group := groups[h.rand.IntN(4)]
 	if group == "behind" && h.rand.IntN(3) > 0 {
 		return
 	}

@@ -15,42 +15,63 @@ import (
 )
 
 // unfinished counts, in one snapshot and without the engine's own tally, the messages of the group under claims that
-// are neither finished nor expired: of all keys together and of the key that has most.
-const unfinished = `
+// are neither finished nor expired: of all keys together. unfinishedOfAKey counts those of the key that has most; that
+// of the message i is i modulo keys.
+const (
+	unfinished       = live + "select coalesce(sum(upper(r) - lower(r)), 0)::bigint from live"
+	unfinishedOfAKey = live + `
+select coalesce(max(n), 0) from (
+	select count(*) as n from live cross join generate_series(lower(r), upper(r) - 1) i group by i % 4) k`
+	keys = 4
+)
+
+const live = `
 with live as (
-	select u as claim from weir_internal.groups g join weir_internal.queues q on q.no = g.queue_no
+	select r from weir_internal.groups g join weir_internal.queues q on q.no = g.queue_no
 	cross join generate_series(g.no * (q.lanes + 1), g.no * (q.lanes + 1) + q.lanes) s
 	cross join lateral weir_internal.q1_unfinished(s::smallint, 0, 'infinity', null) u
+	cross join lateral unnest(u.ids) r
 	where g.name = 'limited' and u.deadline > weir_internal.clock())
-select coalesce(sum((claim).n), 0)::int from live`
+`
 
 // load is a crowd of consumers that fail in every way, and a checker beside them.
 type load struct {
 	bench
-	limit atomic.Int64 // what holds at this moment
-	most  int64        // that was seen
-	acked sync.Map     // ids
-	done  atomic.Int64
-	stop  chan struct{}
+	setting string       // the limit that is set
+	count   string       // the query of what it limits
+	limit   atomic.Int64 // what holds at this moment
+	most    int64        // that was seen
+	acked   sync.Map     // ids
+	done    atomic.Int64
+	stop    chan struct{}
 }
 
 // TestTheLimitHoldsWhateverRaces starts without a limit, and sets, lowers, raises and lifts it under way.
 func TestTheLimitHoldsWhateverRaces(t *testing.T) {
 	t.Parallel()
-	for _, settings := range []string{"ordered => false", "ordered => true, patience => '50 ms'"} {
-		t.Run(settings, func(t *testing.T) {
+	for _, run := range []struct {
+		settings, setting, count string
+		limits                   []int
+		seen                     int64 // claimed at once, at least
+	}{
+		{"ordered => false", "concurrency_max", unfinished, []int{5, 2, 9, 0, 4}, 3},
+		{"ordered => true, patience => '50 ms'", "concurrency_max", unfinished, []int{5, 2, 9, 0, 4}, 3},
+		{"fair => false", "key_concurrency_max", unfinishedOfAKey, []int{2, 1, 4, 0, 3}, 1},
+		{"fair => true, concurrency_max => 9", "key_concurrency_max", unfinishedOfAKey, []int{4, 2, 1, 0, 3}, 1},
+	} {
+		t.Run(run.settings, func(t *testing.T) {
 			const messages, consumers = 160, 6
-			each(t, "max_attempts => 1000, "+settings, func(b bench) {
-				l := &load{bench: b, stop: make(chan struct{})}
+			each(t, "max_attempts => 1000, "+run.settings, func(b bench) {
+				l := &load{bench: b, setting: run.setting, count: run.count, stop: make(chan struct{})}
 				l.limit.Store(1 << 30)
 				b.ok("select weir.configure_queue('jobs', claims_bytes => 65536)")
-				b.send(messages)
+				b.sendKeys(messages, keys)
 				var crowd, checker sync.WaitGroup
 				for range consumers {
 					crowd.Go(func() { l.consume(messages) })
 				}
 				checker.Go(l.check)
-				for i, limit := range []int{5, 2, 9, 0, 4} {
+				for i, limit := range run.limits {
 					pgtest.WaitFor(b, "progress", func() bool { return l.done.Load() >= int64(messages*(i+1)/8) })
 					l.configure(limit)
 				}
@@ -60,7 +81,7 @@ func TestTheLimitHoldsWhateverRaces(t *testing.T) {
 				if n := l.done.Load(); n != messages {
 					b.Errorf("%d of %d messages were finished", n, messages)
 				}
-				if l.most < 3 {
+				if l.most < run.seen {
 					b.Errorf("the checker saw %d messages claimed at most", l.most)
 				}
 			})
@@ -76,7 +97,7 @@ func (l *load) configure(limit int) {
 		next = 1 << 30
 	}
 	l.limit.Store(max(next, l.limit.Load()))
-	l.ok(fmt.Sprintf("select weir.configure_group('jobs', 'limited', concurrency_max => %d)", limit))
+	l.ok(fmt.Sprintf("select weir.configure_group('jobs', 'limited', %s => %d)", l.setting, limit))
 	l.limit.Store(next)
 }
 
@@ -98,7 +119,7 @@ func (l *load) check() {
 		limit = l.limit.Load()
 		var n int64
 		err := pgx.BeginTxFunc(l.Context(), conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-			return tx.QueryRow(l.Context(), unfinished).Scan(&n)
+			return tx.QueryRow(l.Context(), l.count).Scan(&n)
 		})
 		if err != nil {
 			l.Errorf("count: %v", err)

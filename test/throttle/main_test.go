@@ -45,6 +45,15 @@ func (b bench) ok(sql string) {
 	}
 }
 
+// sendKeys sends the messages 1 to n, each with its number modulo keys as its key.
+func (b bench) sendKeys(n, keys int) {
+	b.Helper()
+	if _, err := b.conn.Exec(b.Context(),
+		"select weir.send('jobs', to_jsonb(i), 'k' || i % $2) from generate_series(1, $1) i", n, keys); err != nil {
+		b.Fatal(err)
+	}
+}
+
 func (b bench) send(n int) {
 	b.Helper()
 	if _, err := b.conn.Exec(b.Context(),

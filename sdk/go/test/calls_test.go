@@ -54,6 +54,9 @@ type arguments struct {
 	RatePeriodMS    *int64          `json:"rate_period_ms"`
 	JobRetentionMS  *int64          `json:"job_retention_ms"`
 	jobArguments
+
+	KeyConcurrencyMax *int  `json:"key_concurrency_max"`
+	Fair              *bool `json:"fair"`
 }
 
 type outgoing struct {
@@ -202,13 +205,15 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 			BackoffMin: valueOf(msOf(a.BackoffMinMS)), BackoffMax: valueOf(msOf(a.BackoffMaxMS)),
 			Patience: valueOf(msOf(a.PatienceMS)), ConcurrencyMax: valueOf(a.ConcurrencyMax),
 			RateMax: valueOf(a.RateMax), RatePeriod: valueOf(msOf(a.RatePeriodMS)),
+			KeyConcurrencyMax: valueOf(a.KeyConcurrencyMax), Fair: valueOf(a.Fair),
 		})
 	},
 	"configure_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.ConfigureGroup(ctx, a.Queue, a.Group, weir.GroupSettings{
 			MaxAttempts: a.MaxAttempts, BackoffMin: msOf(a.BackoffMinMS), BackoffMax: msOf(a.BackoffMaxMS),
 			Patience: msOf(a.PatienceMS), ConcurrencyMax: a.ConcurrencyMax, RateMax: a.RateMax,
-			RatePeriod: msOf(a.RatePeriodMS),
+			RatePeriod:        msOf(a.RatePeriodMS),
+			KeyConcurrencyMax: a.KeyConcurrencyMax, Fair: a.Fair,
 		})
 	},
 	"drop_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {

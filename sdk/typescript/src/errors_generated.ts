@@ -70,6 +70,8 @@ export const Code = {
   scheduleExists: "WR054",
   /** A step of a workflow is not one, or comes after one that does not stand before it. */
   invalidWorkflow: "WR055",
+  /** The settings of a group do not go together; nothing was changed. */
+  conflictingSettings: "WR060",
 } as const;
 
 /** What errors.csv says about a SQLSTATE. */
@@ -115,4 +117,5 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR053", { name: "schedule_not_found", status: 404, retryable: false }],
   ["WR054", { name: "schedule_exists", status: 409, retryable: false }],
   ["WR055", { name: "invalid_workflow", status: 400, retryable: false }],
+  ["WR060", { name: "conflicting_settings", status: 400, retryable: false }],
 ]);

@@ -443,6 +443,8 @@ function groupSettings(o: ConfigureGroupOptions) {
     concurrency_max: o.concurrencyMax,
     rate_max: o.rateMax,
     rate_period_ms: o.ratePeriodMs,
+    key_concurrency_max: o.keyConcurrencyMax,
+    fair: o.fair,
   };
 }
 

@@ -427,6 +427,8 @@ function groupSettings(o: ConfigureGroupOptions): Arguments {
     concurrency_max: ["int", number(o.concurrencyMax)],
     rate_max: ["int", number(o.rateMax)],
     rate_period: ["interval", number(o.ratePeriodMs)],
+    key_concurrency_max: ["int", number(o.keyConcurrencyMax)],
+    fair: ["boolean", o.fair?.toString()],
   };
 }
 

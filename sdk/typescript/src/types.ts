@@ -174,9 +174,13 @@ export interface ConfigureGroupOptions {
   patienceMs?: number | undefined;
   /** Messages claimed and unfinished at once; 0: no limit. */
   concurrencyMax?: number | undefined;
-  /** Deliveries in ratePeriodMs; 0: no limit. */
+  /** Deliveries in `ratePeriodMs`; 0: no limit. */
   rateMax?: number | undefined;
   ratePeriodMs?: number | undefined;
+  /** Messages of one key claimed and unfinished at once; 0: no limit. */
+  keyConcurrencyMax?: number | undefined;
+  /** Keys take turns, as they do with a `keyConcurrencyMax`. */
+  fair?: boolean | undefined;
 }
 
 /** Settings of a new group, as weir.create_group knows them; what is left out has the engine's default. */

@@ -107,6 +107,9 @@ SCHEDULE_EXISTS = "WR054"
 INVALID_WORKFLOW = "WR055"
 """A step of a workflow is not one, or comes after one that does not stand before it."""
 
+CONFLICTING_SETTINGS = "WR060"
+"""The settings of a group do not go together; nothing was changed."""
+
 
 class CodeInfo(NamedTuple):
     """What errors.csv says about a SQLSTATE."""
@@ -151,4 +154,5 @@ CODES = {
     SCHEDULE_NOT_FOUND: CodeInfo("schedule_not_found", 404, False),
     SCHEDULE_EXISTS: CodeInfo("schedule_exists", 409, False),
     INVALID_WORKFLOW: CodeInfo("invalid_workflow", 400, False),
+    CONFLICTING_SETTINGS: CodeInfo("conflicting_settings", 400, False),
 }
