@@ -49,6 +49,8 @@
 -- type weir_internal.claim_range of - with -
 -- type weir_internal.job_event of - with -
 -- type weir_internal.later_row of - with -
+-- type weir_internal.line_message of - with -
+-- type weir_internal.line_turn of - with -
 -- type weir_internal.log_record of - with -
 -- type weir_internal.parked_row of - with -
 -- type weir_internal.place of - with -
@@ -205,7 +207,10 @@
 -- column weir_internal.groups.backoff_min no. 8 interval p not null 
 -- column weir_internal.groups.concurrency_max no. 16 integer p 
 -- column weir_internal.groups.created_at no. 11 timestamp with time zone p not null default now()
+-- column weir_internal.groups.fair no. 21 boolean p not null default false
 -- column weir_internal.groups.id no. 3 integer p not null 
+-- column weir_internal.groups.key_concurrency_max no. 20 integer p 
+-- column weir_internal.groups.keyed no. 22 boolean p not null default false
 -- column weir_internal.groups.limited no. 19 boolean p not null default false
 -- column weir_internal.groups.max_attempts no. 7 integer p not null 
 -- column weir_internal.groups.name no. 4 text x not null 
@@ -242,6 +247,22 @@
 -- column weir_internal.later_row.key no. 6 text x 
 -- column weir_internal.later_row.payload no. 7 jsonb x 
 -- column weir_internal.later_row.txid no. 1 xid8 p 
+-- column weir_internal.line_message.attempts no. 5 smallint p 
+-- column weir_internal.line_message.enqueued_at no. 9 timestamp with time zone p 
+-- column weir_internal.line_message.group_id no. 1 integer p 
+-- column weir_internal.line_message.headers no. 8 jsonb x 
+-- column weir_internal.line_message.id no. 4 bigint p 
+-- column weir_internal.line_message.key no. 6 text x 
+-- column weir_internal.line_message.line no. 2 text x 
+-- column weir_internal.line_message.no no. 3 bigint p 
+-- column weir_internal.line_message.payload no. 7 jsonb x 
+-- column weir_internal.line_turn.group_id no. 1 integer p 
+-- column weir_internal.line_turn.ids no. 6 bigint[] x 
+-- column weir_internal.line_turn.line no. 2 text x 
+-- column weir_internal.line_turn.lines no. 7 text[] x 
+-- column weir_internal.line_turn.no no. 3 bigint p 
+-- column weir_internal.line_turn.pos no. 5 bigint p 
+-- column weir_internal.line_turn.what no. 4 smallint p 
 -- column weir_internal.log_record.attempts no. 8 smallint[] x 
 -- column weir_internal.log_record.enqueued_at no. 6 timestamp with time zone p 
 -- column weir_internal.log_record.enqueued_times no. 9 timestamp with time zone[] x 
@@ -577,9 +598,9 @@
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.cancel(queue_name text, id bigint, reason text DEFAULT NULL::text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.cancelled(queue_name text, claim_ids bigint[]) returns TABLE(claim_id bigint, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval, concurrency_max integer DEFAULT NULL::integer, rate_max integer DEFAULT NULL::integer, rate_period interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval, concurrency_max integer DEFAULT NULL::integer, rate_max integer DEFAULT NULL::integer, rate_period interval DEFAULT NULL::interval, key_concurrency_max integer DEFAULT NULL::integer, fair boolean DEFAULT NULL::boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval, key_concurrency_max integer DEFAULT 0, fair boolean DEFAULT false) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT '1 day'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_token(token_name text, digest bytea, queues text[] DEFAULT '{*}'::text[], verbs text[] DEFAULT '{produce,consume,read}'::text[], lifetime interval DEFAULT NULL::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -602,7 +623,7 @@
 -- function weir.grant_produce(queue_name text, role_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.job(queue_name text, id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean, concurrency_max integer, rate_max integer, rate_period interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, created_at timestamp with time zone, paused boolean, concurrency_max integer, rate_max integer, rate_period interval, key_concurrency_max integer, fair boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint, job_retention interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_schedules(queue_name text DEFAULT NULL::text) returns SETOF weir.schedule_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -692,13 +713,14 @@
 -- function weir_internal.claim_parked(p_queue integer, g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claim_state(p_queue integer, p_claim bigint, OUT c weir_internal.claim, OUT done int8multirange, OUT taken boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claimed_records(q weir_internal.queues, g weir_internal.groups) returns TABLE(table_no integer, "row" tid, lane smallint, first_id bigint, last_id bigint, after bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.clear_lines(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.clock() returns timestamp with time zone v - {owner=X/owner}
 -- function weir_internal.complete_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.configure_group(queue_name text, group_name text, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, concurrency_max integer, rate_max integer, rate_period interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.configure_group(queue_name text, group_name text, max_attempts integer, backoff_min interval, backoff_max interval, patience interval, concurrency_max integer, rate_max integer, rate_period interval, key_concurrency_max integer, fair boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.configure_queue(queue_name text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.count_ids(p_ids int8multirange) returns integer i - {owner=X/owner}
 -- function weir_internal.create_cursors(q weir_internal.queues, p_group smallint, p_at_end boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval, key_concurrency_max integer DEFAULT 0, fair boolean DEFAULT false) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_queue_tables(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -756,6 +778,7 @@
 -- function weir_internal.lane_waiting(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer, OUT n bigint, OUT oldest timestamp with time zone, OUT records integer, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.lease_again(p_queue integer, c weir_internal.claim, p_ids int8multirange, p_attempt integer, p_deadline timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.line_of(p_key text, p_lane integer) returns text i - {owner=X/owner}
+-- function weir_internal.lined_up(p_queue integer, p_group integer, p_id bigint) returns SETOF weir_internal.line_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_claims(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_class(p_queue integer) returns integer i - {owner=X/owner}
 -- function weir_internal.lock_lanes(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -858,6 +881,7 @@
 -- function weir_internal.start_dedup(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_jobs(p_queue integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_limits(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
+-- function weir_internal.start_lines(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_rings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_tally(q weir_internal.queues, p_group smallint, p_claims int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_time(p_start text) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -871,7 +895,9 @@
 -- function weir_internal.take_sample(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.take_unfinished(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns weir_internal.later_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.to_micros(p_time timestamp with time zone) returns bigint i - {owner=X/owner}
+-- function weir_internal.trim_group_lines(q weir_internal.queues, g weir_internal.groups) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_internal.trim_later(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.trim_lines(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.trim_parked(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.trim_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ttl_start(g weir_internal.groups) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
