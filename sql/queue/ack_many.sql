@@ -27,7 +27,7 @@ declare
     v_ordered smallint[] := array(select no from weir_internal.groups where queue_no = {no} and ordered);
     v_left int8multirange[];
     v_refused int[];          -- requests
-    v_out int[] := array_fill(null::int, array[cardinality(p_claims)]);
+    v_out int[];
     v_claims bigint[] := '{}'; -- the claims to write about
     v_ended int8multirange[] := '{}';
     v_rest int8multirange[] := '{}';
@@ -43,6 +43,7 @@ begin
         perform weir_internal.fail_restored('{name}');
     end if;
     perform weir_internal.check_many('ack', p_claims, cardinality(p_ids), p_requests);
+    v_out := array_fill(null::int, array[cardinality(p_claims)]);
     if p_ids is null then -- what nearly every call is: whole claims that nothing was recorded about
         select bool_and(pg_try_advisory_xact_lock(weir_internal.claim_lock({no}, u))) into v_locked
         from unnest(p_claims) u;

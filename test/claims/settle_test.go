@@ -344,6 +344,10 @@ func TestSettlingsOfManyRefuseArraysThatDoNotBelongTogether(t *testing.T) {
 			"select weir.settle_many('jobs', '{nack}', '{16384}', requests => array[null::int])":               "WR006",
 			"select weir.settle_many('jobs', '{nack}', '{16384}', ids => array[null, null]::int8multirange[])": "WR006",
 			"select weir.settle_many('nowhere', '{nack}', '{16384}')":                                          "WR001",
+			"select weir.ack_many('jobs', null)":                                                               "WR006",
+			"select weir.ack_many('jobs', '{}')":                                                               "WR006",
+			"select weir.ack_many('jobs', '{16384}', requests => '{1,2}')":                                     "WR006",
+			"select weir.extend_many('jobs', null, null)":                                                      "WR006",
 		} {
 			_, err := b.db.Pool(b).Exec(b.Context(), sql)
 			if got := surface.SQLState(err); got != state {
