@@ -19,6 +19,8 @@ as $$
 declare
     q weir_internal.queues;
     v_steps int := 0;
+    v_first int;
+    v_done int;
     v_now timestamptz := clock_timestamp();
     v_last bigint := pg_sequence_last_value('weir_internal.maintained_at');
 begin
@@ -36,16 +38,23 @@ begin
         continue when not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
         continue when not exists (select from weir_internal.queues where no = q.no)
             or q.birth <> weir_internal.birth_of(q.no); -- came in a dump: not ours to touch before adopt
-        v_steps := v_steps + case -- one a transaction: two ACCESS EXCLUSIVE locks could make a deadlock with consumers
-            when weir_internal.rotate_log(q) > 0 then 1
-            when weir_internal.rotate_claims(q) > 0 then 1
-            when weir_internal.advance_idle(q) > 0 then 1
-            when weir_internal.trim_later(q) > 0 then 1
-            when weir_internal.trim_parked(q) > 0 then 1
-            when weir_internal.trim_lines(q) > 0 then 1
-            when weir_internal.rotate_dedup(q) > 0 then 1
-            when weir_internal.rotate_jobs(q) > 0 then 1
-            else 0 end;
+        -- One step a transaction: two ACCESS EXCLUSIVE locks could make a deadlock with consumers. Looked for from a
+        -- random one on, so that none waits for one that always has something to do.
+        v_first := floor(random() * 8);
+        for i in v_first .. v_first + 7 loop
+            v_done := case i % 8
+                when 0 then weir_internal.rotate_log(q)
+                when 1 then weir_internal.rotate_claims(q)
+                when 2 then weir_internal.advance_idle(q)
+                when 3 then weir_internal.trim_later(q)
+                when 4 then weir_internal.trim_parked(q)
+                when 5 then weir_internal.trim_lines(q)
+                when 6 then weir_internal.rotate_dedup(q)
+                else weir_internal.rotate_jobs(q)
+                end;
+            exit when v_done > 0;
+        end loop;
+        v_steps := v_steps + least(v_done, 1);
         perform weir_internal.take_sample(q);
         exit when clock_timestamp() > v_now + interval '100 milliseconds';
     end loop;

@@ -1,9 +1,9 @@
 -- tally
 -- Template of weir_internal.<q>_tally: which claims of a group with a concurrency_max, of its own or per key, are
--- unfinished. The newest row of
--- the pseudo-slot -2 - group number in the claim log lists those that were when it was written; it is written by
--- whoever has the group's turn, with what he claims (<q>_count), and no claim is made without. So each claim is looked
--- at while it is on the list, and never again. Only queues with limited groups have these functions.
+-- unfinished. The newest row of the pseudo-slot -2 - group number in the claim log lists those that were when it was
+-- written; it is written by whoever has the group's turn, with what he claims (<q>_count), and no claim is made
+-- without. So each claim is looked at while it is on the list, and never again. Only queues with limited groups have
+-- these functions.
 --
 -- Parameters:
 --   p_group   number of the group

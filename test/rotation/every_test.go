@@ -34,3 +34,27 @@ func TestMaintenanceThatSomebodyHasJustBegunIsLeftToThem(t *testing.T) {
 		}
 	})
 }
+
+// Who calls it from cron makes one call and does not go on while there is more to do.
+func TestNoUpkeepWaitsForOtherUpkeepThatAlwaysHasSomethingToDo(t *testing.T) {
+	each(t, "1", func(b bench) {
+		b.db.Exec(b, "select weir.send('ring', '1')")
+		b.db.Exec(b, "select weir.nack('ring', claim_id, delay => '0') from weir.receive('ring')")
+		if n := b.drain(); n != 1 {
+			b.Fatalf("%d messages came again, want 1", n)
+		}
+		const size = "select pg_relation_size('weir_internal.q1_later')"
+		if pgtest.QueryVal[int](b, b.db, size) == 0 {
+			b.Fatal("nothing is in the table that is to be given back")
+		}
+		b.db.Exec(b, `create or replace function weir_internal.rotate_log(q weir_internal.queues) returns int
+			language sql as 'select 1'`)
+		for range 500 { // of which each has a chance of one in eight at least
+			b.db.Exec(b, "select weir.maintain()")
+			if pgtest.QueryVal[int](b, b.db, size) == 0 {
+				return
+			}
+		}
+		b.Error("the table was never given back")
+	})
+}
