@@ -100,6 +100,7 @@ func (t taker) work(ctx context.Context, m *weir.Message[app.Body], p app.Place)
 
 // forward acks the message and sends it to the second queue, in one transaction.
 func (t taker) forward(ctx context.Context, m *weir.Message[app.Body], p app.Place) error {
+	t.checker.Acking(p)
 	seq := t.second.Announce(p.Session, 1)
 	err := t.takers.Transaction(ctx, func(tx *weir.Client) error {
 		if _, err := tx.Ack(ctx, t.queue, m.ClaimID, m.ID); err != nil {

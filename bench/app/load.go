@@ -136,14 +136,17 @@ func (l *load) run(ctx context.Context) error {
 	return l.report(seconds)
 }
 
-// tickAll writes a tick a second.
+// tickAll writes a tick a second, and one when the producers have ended: there a backlog is largest.
 func (l *load) tickAll(quiet <-chan struct{}) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	sent := l.sent
 	for {
 		select {
 		case <-quiet:
 			return
+		case <-sent:
+			sent = nil
 		case <-ticker.C:
 		}
 		t := l.tick()

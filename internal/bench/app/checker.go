@@ -71,10 +71,12 @@ type Checker struct {
 // line is how far a session's messages have come in a group.
 type line struct {
 	mu      sync.Mutex
-	next    int64         // the first message that is neither done nor dead
-	running bool          // it is being worked on
-	attempt int           // its last
-	dead    map[int64]int // those that are, by their last attempt
+	next    int64          // the first message that is neither done nor dead
+	running bool           // it is being worked on
+	acking  bool           // and its handler acks it, so that the next may come before the handler has ended
+	attempt int            // its last
+	owed    map[int64]bool // those that the next came before so, and whose handlers must end well
+	dead    map[int64]int  // those that are, by their last attempt
 }
 
 // NewChecker returns the checker of a group of a stream's queue.
@@ -93,6 +95,13 @@ func (c *Checker) Begin(p Place, attempt int) bool {
 	l := &c.lines[p.Session]
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.running && l.acking && p.Seq == l.next+1 {
+		if l.owed == nil {
+			l.owed = map[int64]bool{}
+		}
+		l.owed[l.next] = true
+		l.next, l.attempt, l.running = p.Seq, 0, false
+	}
 	switch {
 	case p.Seq < l.next:
 		c.late(l, p, attempt)
@@ -110,8 +119,17 @@ func (c *Checker) Begin(p Place, attempt int) bool {
 	if attempt > 1 {
 		c.again.Add(1)
 	}
-	l.running, l.attempt = true, attempt
+	l.running, l.acking, l.attempt = true, false, attempt
 	return true
+}
+
+// Acking sees that a handler, whose Begin was true, is about to ack its message: when that is done the next message may
+// come, and the handler only learns of it a moment later.
+func (c *Checker) Acking(p Place) {
+	l := &c.lines[p.Session]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acking = true
 }
 
 // late is a message that was done or dead already.
@@ -142,6 +160,15 @@ func (c *Checker) End(p Place, r Result) {
 	l := &c.lines[p.Session]
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.owed[p.Seq] {
+		delete(l.owed, p.Seq)
+		if r == Done {
+			c.done.Add(1)
+		} else {
+			c.fault(Overtaken, Place{p.Session, p.Seq + 1}, 1, fmt.Sprintf("the ack of %d has failed", p.Seq))
+		}
+		return
+	}
 	l.running = false
 	switch r {
 	case Failed:
@@ -214,7 +241,7 @@ type Finding struct {
 func (c *Checker) Finding() Finding {
 	f := Finding{GroupCounts: c.Counts(), Group: c.group, ByFault: c.faults, Examples: c.examples, Letters: c.letters}
 	for i := range c.lines {
-		f.Missing += c.stream.announced[i].Load() - c.lines[i].next
+		f.Missing += c.stream.announced[i].Load() - c.lines[i].next + int64(len(c.lines[i].owed))
 	}
 	return f
 }

@@ -50,6 +50,26 @@ func TestAnOrderlyDeliveryHasNoFaults(t *testing.T) {
 	}
 }
 
+func TestTheNextMessageMayComeBeforeTheHandlerThatAckedTheOneBeforeEnds(t *testing.T) {
+	t.Parallel()
+	c := checked(t)
+	for seq := int64(3); seq < 6; seq++ {
+		if !c.Begin(app.Place{Seq: seq}, 1) {
+			t.Fatalf("message %d is refused", seq)
+		}
+		c.Acking(app.Place{Seq: seq})
+	}
+	if f := c.Finding(); f.Missing != 7 {
+		t.Errorf("%d are missing while their handlers run", f.Missing)
+	}
+	for seq := int64(3); seq < 6; seq++ {
+		c.End(app.Place{Seq: seq}, app.Done)
+	}
+	if f := c.Finding(); f.Faults != 0 || f.Done != 6 || f.Missing != 4 {
+		t.Errorf("found %+v", f)
+	}
+}
+
 func TestEachForgedFaultIsFound(t *testing.T) {
 	t.Parallel()
 	for fault, forge := range map[app.Fault]func(c *app.Checker){
@@ -77,6 +97,43 @@ func TestEachForgedFaultIsFound(t *testing.T) {
 			forge(c)
 			f := c.Finding()
 			if f.ByFault[fault] != 1 || f.Faults != 1 || len(f.Examples) != 1 {
+				t.Errorf("found %+v", f)
+			}
+		})
+	}
+}
+
+func TestAMessageIsOvertakenWhileItsHandlerHasNotAckedIt(t *testing.T) {
+	t.Parallel()
+	for name, overtake := range map[string]func(c *app.Checker){
+		"at work": func(c *app.Checker) { c.Begin(app.Place{Seq: 4}, 1) },
+		"by one after the next": func(c *app.Checker) {
+			c.Acking(app.Place{Seq: 3})
+			c.Begin(app.Place{Seq: 5}, 1)
+		},
+		"after a failed ack": func(c *app.Checker) {
+			c.Acking(app.Place{Seq: 3})
+			c.End(app.Place{Seq: 3}, app.Failed)
+			c.Begin(app.Place{Seq: 4}, 1)
+		},
+		"before its ack fails": func(c *app.Checker) {
+			c.Acking(app.Place{Seq: 3})
+			c.Begin(app.Place{Seq: 4}, 1)
+			c.End(app.Place{Seq: 3}, app.Failed)
+		},
+		"in its second attempt": func(c *app.Checker) {
+			c.Acking(app.Place{Seq: 3})
+			c.End(app.Place{Seq: 3}, app.Failed)
+			c.Begin(app.Place{Seq: 3}, 2)
+			c.Begin(app.Place{Seq: 4}, 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := checked(t)
+			c.Begin(app.Place{Seq: 3}, 1)
+			overtake(c)
+			if f := c.Finding(); f.ByFault[app.Overtaken] != 1 || f.Faults != 1 {
 				t.Errorf("found %+v", f)
 			}
 		})
