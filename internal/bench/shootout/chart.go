@@ -11,8 +11,6 @@ import (
 // Sizes of charts, in the units of their viewBox.
 const (
 	chartWidth = 520.0
-	labelWidth = 172.0
-	valueWidth = 148.0
 	barHeight  = 21.0
 	plotHeight = 260.0
 	plotLeft   = 64.0
@@ -30,16 +28,22 @@ type bar struct {
 	series             int // what a page's legend calls it by
 }
 
+// layout is how wide a bar chart and its parts are.
+type layout struct{ width, label, value float64 }
+
+// pageLayout is that of the charts of a page.
+var pageLayout = layout{width: chartWidth, label: 172, value: 148}
+
 // barChart draws horizontal bars from 0, with a whisker from the smallest to the largest run.
-func barChart(bars []bar) string {
+func barChart(bars []bar, in layout) string {
 	most := 0.0
 	for _, b := range bars {
 		most = max(most, b.size, b.high)
 	}
-	scale := (chartWidth - labelWidth - valueWidth) / max(most, 1e-9)
+	scale := (in.width - in.label - in.value) / max(most, 1e-9)
 	var out strings.Builder
 	height := float64(len(bars)) * barHeight
-	fmt.Fprintf(&out, chartTag, chartWidth, height)
+	fmt.Fprintf(&out, chartTag, in.width, height)
 	for i, b := range bars {
 		y := float64(i) * barHeight
 		class := "bar"
@@ -47,14 +51,14 @@ func barChart(bars []bar) string {
 			class += " own"
 		}
 		fmt.Fprintf(&out, `<g class="item" data-series="%d"><title>%s</title>`, b.series, html.EscapeString(b.note))
-		fmt.Fprintf(&out, `<text class="label" x="%g" y="%g">%s</text>`, labelWidth-8, y+15, html.EscapeString(b.label))
-		fmt.Fprintf(&out, `<rect class="%s" x="%g" y="%g" width="%.1f" height="%g" rx="2"/>`, class, labelWidth, y+4,
+		fmt.Fprintf(&out, `<text class="label" x="%g" y="%g">%s</text>`, in.label-8, y+15, html.EscapeString(b.label))
+		fmt.Fprintf(&out, `<rect class="%s" x="%g" y="%g" width="%.1f" height="%g" rx="2"/>`, class, in.label, y+4,
 			max(1, b.size*scale), barHeight-8)
 		if b.high > b.low {
-			fmt.Fprintf(&out, `<path class="whisker" d="M%.1f %g H%.1f"/>`, labelWidth+b.low*scale, y+barHeight/2,
-				labelWidth+b.high*scale)
+			fmt.Fprintf(&out, `<path class="whisker" d="M%.1f %g H%.1f"/>`, in.label+b.low*scale, y+barHeight/2,
+				in.label+b.high*scale)
 		}
-		fmt.Fprintf(&out, `<text class="value" x="%.1f" y="%g">%s</text></g>`, labelWidth+max(b.size, b.high)*scale+6, y+15,
+		fmt.Fprintf(&out, `<text class="value" x="%.1f" y="%g">%s</text></g>`, in.label+max(b.size, b.high)*scale+6, y+15,
 			html.EscapeString(b.value))
 	}
 	out.WriteString(`</svg>`)
@@ -181,7 +185,7 @@ func lineChart(lines []line, xLabel, yLabel string, xLog, yLog bool) string {
 }
 
 // palette is how many colours of lines there are.
-const palette = 10
+const palette = 16
 
 // short writes a number in few characters.
 func short(v float64) string {

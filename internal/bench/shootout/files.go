@@ -22,7 +22,9 @@ func (s *Shootout) WriteReports(dir string) ([]string, error) {
 		return nil, fmt.Errorf("make directory for reports: %w", err)
 	}
 	var text, page bytes.Buffer
-	s.WriteMarkdown(&text)
+	if err := s.WriteMarkdown(&text, dir); err != nil {
+		return nil, err
+	}
 	if err := s.WriteHTML(&page); err != nil {
 		return nil, err
 	}
@@ -127,19 +129,23 @@ const overviewStyle = `<style>svg{background:#fff}text{font:12px system-ui,sans-
 
 // Sizes of the overview.
 const (
-	overviewGap   = 36.0
+	overviewGap   = 24.0
 	overviewHead  = 30.0
-	overviewWidth = 2*chartWidth + 3*overviewGap
+	overviewWidth = 2*overviewChart + 3*overviewGap
+	overviewChart = 404.0
 )
+
+// overviewLayout is narrow, so that text is still large when a README shows both columns.
+var overviewLayout = layout{width: overviewChart, label: 150, value: 104}
 
 // overviewPanels are the workloads that tell most, two side by side.
 var overviewPanels = []struct{ workload, head string }{
 	{"send-100", "Send, batches of 100: messages a second"},
 	{"cycle-100", "Send, receive and finish at once, batches of 100"},
 	{"consume-100", "Receive and finish a backlog, batches of 100"},
-	{"cycle-1", "Send, receive and finish at once, one message a call"},
+	{"cycle-1", "Send, receive and finish at once, one a call"},
 	{"jobs", "Jobs that send themselves again: jobs a second"},
-	{"latency-100", "From planned send to handler, 100 a second: ms"},
+	{"latency-100", "Planned send to handler, 100 a second: p50, ms"},
 }
 
 // overview draws those workloads; it returns the height, too.
@@ -148,19 +154,23 @@ func (s *Shootout) overview() (string, float64) {
 	for _, t := range s.Tables() {
 		tables[t.Name] = t
 	}
+	titles := map[string]int{}
+	for _, e := range s.entrants() {
+		titles[e.Title]++
+	}
 	var body bytes.Buffer
 	y, below, column := overviewGap/2, 0.0, 0
 	for _, panel := range overviewPanels {
 		t := tables[panel.workload]
-		bars := t.bars()
+		bars := t.bars(titles)
 		if len(bars) == 0 {
 			continue
 		}
-		x := overviewGap + float64(column)*(chartWidth+overviewGap)
+		x := overviewGap + float64(column)*(overviewChart+overviewGap)
 		height := float64(len(bars)) * barHeight
 		fmt.Fprintf(&body, `<text class="head" x="%g" y="%g">%s</text>`, x, y+16, html.EscapeString(panel.head))
-		fmt.Fprintf(&body, `<svg x="%g" y="%g" width="%g" height="%g">%s</svg>`, x, y+overviewHead, chartWidth, height,
-			barChart(bars))
+		fmt.Fprintf(&body, `<svg x="%g" y="%g" width="%g" height="%g">%s</svg>`, x, y+overviewHead, overviewChart, height,
+			barChart(bars, overviewLayout))
 		below = max(below, overviewHead+height+overviewGap)
 		if column++; column == 2 {
 			y, below, column = y+below, 0, 0
@@ -171,13 +181,22 @@ func (s *Shootout) overview() (string, float64) {
 	return fmt.Sprintf(tag+"\n", overviewWidth, height, overviewWidth, height, overviewStyle, body.String()), height
 }
 
-// bars are those of the workload's chart.
-func (t *Table) bars() []bar {
+// bars are those of the workload's chart; only a system that is there in both its settings has them in its name.
+func (t *Table) bars(titles map[string]int) []bar {
 	var bars []bar
 	for i := range t.Rows {
-		if len(t.Rows[i].best) > 0 {
-			bars = append(bars, t.bar(&t.Rows[i], i))
+		r := &t.Rows[i]
+		if len(r.best) == 0 {
+			continue
 		}
+		b := t.bar(r, i)
+		if titles[r.Title] == 1 {
+			b.label = r.Title
+		}
+		if t.Rate > 0 {
+			b.value = fmt.Sprintf("%.1f (p99 %s)", r.P50.Median, short(r.P99.Median))
+		}
+		bars = append(bars, b)
 	}
 	return bars
 }

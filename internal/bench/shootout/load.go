@@ -234,8 +234,8 @@ func (r *run) stopConsumers(ctx context.Context) error {
 	return nil
 }
 
-// kill does what the workload wants killed: a worker, whose place another takes at once, or PostgreSQL, which is
-// started again.
+// kill does what the workload wants killed: a process of workers, whose place another takes at once, or PostgreSQL,
+// which is started again.
 func (r *run) kill(ctx context.Context) error {
 	if r.w.Kill == "postgres" {
 		if r.server.own == nil {
@@ -252,7 +252,7 @@ func (r *run) kill(ctx context.Context) error {
 	victim.meter()
 	victim.kill()
 	victim.end()
-	p, err := r.startConsumer(ctx, 0)
+	p, err := r.startConsumer(ctx, 0, r.shares()[0])
 	if err != nil {
 		return err
 	}

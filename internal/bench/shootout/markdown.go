@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// WriteMarkdown writes the report as a page.
-func (s *Shootout) WriteMarkdown(w io.Writer) {
+// WriteMarkdown writes the report as a page, with the notes that a folder has.
+func (s *Shootout) WriteMarkdown(w io.Writer, dir string) error {
 	m := s.Machine
 	fmt.Fprintf(w, "# Shootout\n\nWritten by `weir bench shootout`; "+
 		"[METHODOLOGY.md](../METHODOLOGY.md) says how it measures.\n\n")
@@ -23,6 +23,10 @@ func (s *Shootout) WriteMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "Medians of the repetitions (smallest - largest). *of best other*: Weir's rate over that of the "+
 		"fastest\nother system. CPU: seconds a million messages, of PostgreSQL "+
 		"and of the clients. \"no\": the system has no such thing.\n")
+	s.writeVerdict(w)
+	if err := writeNotes(w, dir); err != nil {
+		return err
+	}
 	section := ""
 	for _, t := range s.Tables() {
 		if t.Section != section {
@@ -32,6 +36,7 @@ func (s *Shootout) WriteMarkdown(w io.Writer) {
 		fmt.Fprintf(w, "\n### %s\n\n%s.\n\n", t.Name, t.About)
 		t.writeMarkdown(w)
 	}
+	return nil
 }
 
 // when tells the dates and the numbers of runs.
@@ -44,6 +49,12 @@ func (s *Shootout) when() string {
 	for _, r := range s.Results {
 		if r.Error != "" {
 			failed++
+		}
+		if r.Began.Before(first) {
+			first = r.Began
+		}
+		if r.Began.After(last) {
+			last = r.Began
 		}
 	}
 	return fmt.Sprintf("%d runs, %s to %s UTC, %d of them failed", len(s.Results), first.Format("2006-01-02 15:04"),

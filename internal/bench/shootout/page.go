@@ -116,7 +116,7 @@ func (t *Table) card(entrants []Entrant) card {
 	}
 	for _, one := range prices {
 		if bars := t.priceBars(one, entrants); len(bars) > 0 {
-			draw(one.name, barChart(bars))
+			draw(one.name, barChart(bars, pageLayout))
 		}
 	}
 	return c
@@ -215,7 +215,7 @@ func (t *Table) charts(entrants []Entrant) []string {
 	if len(bars) == 0 {
 		return nil
 	}
-	charts := []string{barChart(bars)}
+	charts := []string{barChart(bars, pageLayout)}
 	if len(ramps) > 0 {
 		charts = append(charts, lineChart(ramps, "workers", "jobs a second", true, false))
 	}

@@ -263,14 +263,26 @@ func (r *run) length() float64 { return r.seconds * float64(max(1, r.w.Long)) }
 
 // startConsumers starts the workers of each group and waits until they are ready.
 func (r *run) startConsumers(ctx context.Context) error {
-	for i := range max(1, r.w.Groups) {
-		p, err := r.startConsumer(ctx, i)
-		if err != nil {
-			return err
+	for group := range max(1, r.w.Groups) {
+		for _, clients := range r.shares() {
+			p, err := r.startConsumer(ctx, group, clients)
+			if err != nil {
+				return err
+			}
+			r.add(p)
 		}
-		r.add(p)
 	}
 	return nil
+}
+
+// shares are the workers of each process of a group: all in one, or spread over those that the system's setting has.
+func (r *run) shares() []int {
+	workers := max(r.w.Consumers, r.workers)
+	shares := make([]int, min(workers, max(1, r.sys.Processes[r.setting])))
+	for i := range workers {
+		shares[i%len(shares)]++
+	}
+	return shares
 }
 
 // add notes a worker's process.
@@ -280,9 +292,9 @@ func (r *run) add(p *process) {
 	r.consumers = append(r.consumers, p)
 }
 
-func (r *run) startConsumer(ctx context.Context, group int) (*process, error) {
+func (r *run) startConsumer(ctx context.Context, group, clients int) (*process, error) {
 	c := r.command(adapter.OpWork)
-	c.Clients = max(r.w.Consumers, r.workers)
+	c.Clients = clients
 	if r.w.Groups > 0 {
 		c.Group = adapter.GroupName(group)
 	}

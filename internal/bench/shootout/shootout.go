@@ -210,12 +210,14 @@ func installed(ctx context.Context, systems []*System, log *slog.Logger) []*Syst
 	return good
 }
 
-// do does a job: one run, or the runs of a ramp until two in a row stay below the peak.
+// do does a job: one run, or the runs of a ramp until two in a row stay below the peak. It writes them down together:
+// a ramp that is cut short begins again.
 func (d *driver) do(ctx context.Context, j job, raw *rawFile) error {
 	steps := []int{0}
 	if j.w.Ramp != nil {
 		steps = j.w.Ramp
 	}
+	var results []Result
 	peak, below := 0.0, 0
 	for _, n := range steps {
 		result, err := d.measure(ctx, j.sys, j.setting, j.w, n)
@@ -224,19 +226,17 @@ func (d *driver) do(ctx context.Context, j job, raw *rawFile) error {
 		}
 		result.Repetition = j.repetition
 		d.tell(result)
-		if err := raw.write(result); err != nil {
-			return err
-		}
+		results = append(results, result)
 		if result.Cannot != "" || result.Error != "" {
-			return nil
+			break
 		}
 		if result.Rate > peak {
 			peak, below = result.Rate, 0
 		} else if below++; below == 2 {
-			return nil
+			break
 		}
 	}
-	return nil
+	return raw.write(results...)
 }
 
 func (d *driver) tell(r Result) {
@@ -266,6 +266,7 @@ type rawFile struct {
 	file    *os.File
 	header  header
 	results []Result
+	whole   int64 // bytes of the lines that are whole
 }
 
 func openRaw(path string, h header) (*rawFile, error) {
@@ -281,7 +282,12 @@ func openRaw(path string, h header) (*rawFile, error) {
 	case errors.Is(err, io.EOF):
 		raw = &rawFile{header: h}
 		err = json.NewEncoder(file).Encode(h)
-	case err == nil && raw.header.Seconds != h.Seconds:
+	case err == nil && raw.header.Seconds == h.Seconds:
+		err = file.Truncate(raw.whole) // a line that was being written when its shootout was killed
+		if err == nil {
+			_, err = file.WriteString("\n")
+		}
+	case err == nil:
 		err = optionf("%s has runs of %g seconds; continue with those, or name another file with --raw", path,
 			raw.header.Seconds)
 	}
@@ -306,7 +312,7 @@ func Read(path string) (*Shootout, error) {
 	return raw.shootout(), nil
 }
 
-// readRaw reads a raw file; the error is io.EOF when it is empty.
+// readRaw reads a raw file, up to a last line that is not whole; the error is io.EOF when it is empty.
 func readRaw(file io.Reader) (*rawFile, error) {
 	lines := json.NewDecoder(bufio.NewReader(file))
 	raw := &rawFile{}
@@ -314,9 +320,10 @@ func readRaw(file io.Reader) (*rawFile, error) {
 		return nil, err //nolint:wrapcheck // callers do
 	}
 	for {
+		raw.whole = lines.InputOffset()
 		var r Result
 		err := lines.Decode(&r)
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return raw, nil
 		}
 		if err != nil {
@@ -326,10 +333,12 @@ func readRaw(file io.Reader) (*rawFile, error) {
 	}
 }
 
-func (f *rawFile) write(r Result) error {
-	f.results = append(f.results, r)
-	if err := json.NewEncoder(f.file).Encode(r); err != nil {
-		return fmt.Errorf("write result: %w", err)
+func (f *rawFile) write(results ...Result) error {
+	f.results = append(f.results, results...)
+	for _, r := range results {
+		if err := json.NewEncoder(f.file).Encode(r); err != nil {
+			return fmt.Errorf("write result: %w", err)
+		}
 	}
 	return nil
 }

@@ -1,0 +1,91 @@
+package shootout
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestAShootoutThatWasKilledGoesOnWhereItsLastWholeLineEnds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "raw.jsonl")
+	done := func(workload string) Result {
+		return Result{System: "weir", Setting: "best", Workload: workload, Repetition: 1, Rate: 1}
+	}
+	h := header{Seconds: 5}
+	first, err := openRaw(path, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.write(done("send-1"), done("send-100")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.file.WriteString(`{"system":"weir","workload":"cycle-1","rate":12`); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := openRaw(path, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := func(workload string) job {
+		return job{sys: &System{Name: "weir"}, setting: "best", w: Workload{Name: workload}, repetition: 1}
+	}
+	if !second.has(job("send-100")) || second.has(job("cycle-1")) {
+		t.Errorf("continued with %+v", second.results)
+	}
+	if err := second.write(done("cycle-1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range all.Results {
+		names = append(names, r.Workload)
+	}
+	if !slices.Equal(names, []string{"send-1", "send-100", "cycle-1"}) {
+		text, _ := os.ReadFile(path)
+		t.Errorf("in the file are %v: %s", names, text)
+	}
+}
+
+func TestOtherRunsThanAFileHasAreRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "raw.jsonl")
+	raw, err := openRaw(path, header{Seconds: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := openRaw(path, header{Seconds: 1}); err == nil {
+		t.Errorf("continued with %v", other.header)
+	}
+}
+
+func TestTheWorkersOfAGroupAreSpreadOverItsProcesses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ workers, processes, of, least int }{
+		{1, 4, 1, 1}, {6, 4, 4, 1}, {40, 4, 4, 10}, {4, 0, 1, 4},
+	} {
+		sys := &System{Processes: map[string]int{"best": c.processes}}
+		r := &run{sys: sys, setting: "best", w: Workload{Consumers: c.workers}}
+		shares := r.shares()
+		sum := 0
+		for _, n := range shares {
+			sum += n
+		}
+		if len(shares) != c.of || sum != c.workers || slices.Min(shares) != c.least {
+			t.Errorf("%d workers in %d processes: %v", c.workers, c.processes, shares)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package shootout
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// against is a figure of Weir's best row over that of the others' best.
+type against struct {
+	ratio      float64 // 0: one of the two has no such figure
+	own, other string  // whose
+	more       bool    // is better
+}
+
+// behind reports whether another system is better.
+func (a against) behind() bool {
+	return a.ratio > 0 && (a.more && a.ratio < 1 || !a.more && a.ratio > 1)
+}
+
+func (a against) String() string {
+	if a.ratio == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%.2f", a.ratio)
+	if a.behind() {
+		text = "**" + text + "**"
+	}
+	return text + " (" + a.own + " / " + a.other + ")"
+}
+
+// against compares a figure of Weir's best row with that of the best other row.
+func (t *Table) against(of func(r *Row) Spread, more bool) against {
+	var own, other *Row
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if of(r).Median <= 0 {
+			continue
+		}
+		best := &other
+		if r.isWeir() {
+			best = &own
+		}
+		if *best == nil || more == (of(r).Median > of(*best).Median) {
+			*best = r
+		}
+	}
+	if own == nil || other == nil {
+		return against{}
+	}
+	return against{of(own).Median / of(other).Median, own.Title, other.Title, more}
+}
+
+// writeVerdict writes how Weir stands beside the best of the others in each workload, and what a transaction that is
+// held open does to each system.
+func (s *Shootout) writeVerdict(w io.Writer) {
+	fmt.Fprint(w, "\n## Weir beside the best of the others\n\n"+
+		"The better of Weir's entrants over the best of all others, figure by figure. Of rates more is better, of p50, CPU\n"+
+		"and WAL less. Bold: Weir is behind.\n\n"+
+		"| workload | messages/s | p50 | server CPU | WAL |\n|---|---|---|---|---|\n")
+	for _, t := range s.Tables() {
+		var rate, middle against
+		if t.Rate == 0 {
+			rate = t.against(func(r *Row) Spread { return r.Rate }, true)
+		} else {
+			middle = t.against(func(r *Row) Spread { return r.P50 }, false)
+		}
+		cpu := t.against(func(r *Row) Spread { return r.ServerCPU }, false)
+		wal := t.against(func(r *Row) Spread { return r.WAL }, false)
+		if rate.ratio+middle.ratio > 0 {
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", t.Name, rate, middle, cpu, wal)
+		}
+	}
+	s.writeHeld(w)
+}
+
+// writeHeld writes each system's rate beside an open transaction over that without, and its storage.
+func (s *Shootout) writeHeld(w io.Writer) {
+	rows := map[string][]Row{}
+	for _, t := range s.Tables() {
+		rows[t.Name] = t.Rows
+	}
+	held := []string{"held-reader", "held-writer"}
+	if len(rows["held-free"]) == 0 || len(rows[held[0]])+len(rows[held[1]]) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\n## Beside a transaction that is held open\n\n"+
+		"The cycle's rate over that without such a transaction, and the most storage that it took.\n\n"+
+		"| system | beside a reader | beside a writer | MB, nothing held | MB, reader | MB, writer |\n"+
+		"|---|---|---|---|---|---|\n")
+	for _, free := range rows["held-free"] {
+		if free.Rate.Median == 0 {
+			continue
+		}
+		var ratios, sizes [2]string
+		for i, name := range held {
+			at := slices.IndexFunc(rows[name], func(r Row) bool { return r.Entrant == free.Entrant })
+			if at >= 0 && rows[name][at].Rate.N > 0 {
+				ratios[i] = fmt.Sprintf("%.2f", rows[name][at].Rate.Median/free.Rate.Median)
+				sizes[i] = fmt.Sprintf("%.1f", rows[name][at].StorageMB.Median)
+			}
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %.1f | %s | %s |\n", free.Label(), ratios[0], ratios[1], free.StorageMB.Median,
+			sizes[0], sizes[1])
+	}
+}
+
+// notesFile is what somebody wrote about the figures; the report has it as a part.
+const notesFile = "shootout-notes.md"
+
+// writeNotes writes what a folder's notes say, if it has any.
+func writeNotes(w io.Writer, dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, notesFile))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	fmt.Fprintf(w, "\n%s", text)
+	return nil
+}
