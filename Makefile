@@ -17,7 +17,17 @@ AGAINST ?= pgmq
 # Linters and the test runner have a module of their own, so that what they need is not what Weir needs.
 TOOL := go tool -modfile=tools/go.mod
 LINT := $(TOOL) golangci-lint
-TESTSUM := $(TOOL) gotestsum --format standard-quiet
+# Under `make test` (BRIEF) a run says how many tests it ran; tally tells what failed, and the logs have the rest.
+ifdef BRIEF
+TESTSUM_FORM := --format none --hide-summary skipped,failed,output
+PYTEST_FORM := --tb no --disable-warnings
+# The counts at the end, or what was said last when there are none.
+NODE_FORM = | tee $(RESULTS)/sdk-typescript.txt | awk '/^ℹ tests / { on = 1 } on; \
+	END { if (!on) system("tail -n 30 $(RESULTS)/sdk-typescript.txt") }'
+else
+TESTSUM_FORM := --format standard-quiet
+endif
+TESTSUM := $(TOOL) gotestsum $(TESTSUM_FORM)
 
 # The race detector needs a C compiler; without one the same tests run without it.
 RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
@@ -83,8 +93,10 @@ STAGES := check unit engine upgraded pooler around deploy e2e api-check sdk
 test: ## everything, as CI does: all stages run, and one that fails fails the whole
 	@rm -rf $(RESULTS); mkdir -p $(RESULTS); failed=""; \
 	for stage in $(STAGES); do \
-		echo "==> make $$stage"; \
-		$(MAKE) --no-print-directory -k $$stage 2>&1 | tee $(RESULTS)/$$stage.log || failed="$$failed $$stage"; \
+		echo "==> make $$stage"; began=$$SECONDS; \
+		$(MAKE) --no-print-directory -s -k $$stage BRIEF=yes 2>&1 | tee $(RESULTS)/$$stage.log || \
+			{ failed="$$failed $$stage"; go run ./internal/tally -stage $(RESULTS) $$stage; }; \
+		echo "    $$((SECONDS - began)) s"; \
 	done; \
 	$(MAKE) --no-print-directory tally FAILED="$$failed" || failed="$$failed tally"; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed"; exit 1; fi; \
@@ -148,9 +160,13 @@ around: packages ## pg_upgrade, failover, pg_cron, PostgREST's way of calling
 packages:
 	-@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		! dpkg -s pgbouncer postgresql-15 postgresql-15-cron >/dev/null 2>&1; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-			pgbouncer postgresql-15 postgresql-15-cron; \
+		$(call apt,pgbouncer postgresql-15 postgresql-15-cron); \
 	fi
+
+# apt PACKAGES installs them, and shows what was said when that fails.
+apt = mkdir -p build; { apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1); } \
+	>build/apt.log 2>&1 || { tail -n 20 build/apt.log; false; }
 
 .PHONY: deploy
 deploy: promtool build ## alerts, image, compose file, chart and unit, and that a release can be built again
@@ -158,7 +174,7 @@ deploy: promtool build ## alerts, image, compose file, chart and unit, and that 
 	promtool test rules deploy/prometheus/rules_test.yaml
 	@mkdir -p $(RESULTS)
 	@cd deploy/test && go mod tidy -diff && go vet ./... && $(OWN_TOOL) golangci-lint fmt --diff && \
-		WEIR=$(CURDIR)/build/weir $(OWN_TOOL) gotestsum --format standard-quiet \
+		WEIR=$(CURDIR)/build/weir $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
 		--jsonfile $(CURDIR)/$(RESULTS)/deploy.json -- -count=1 -timeout 10m ./...
 	deploy/test/again.sh
 
@@ -167,8 +183,7 @@ deploy: promtool build ## alerts, image, compose file, chart and unit, and that 
 promtool:
 	-@if ! { command -v promtool && command -v systemd-analyze; } >/dev/null && [ "$$(id -u)" = 0 ] && \
 		command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-			prometheus systemd; \
+		$(call apt,prometheus systemd); \
 	fi
 
 .PHONY: sdk
@@ -186,7 +201,7 @@ sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
 	@for dir in $(SDK_GO); do ( cd $$dir && export GOFLAGS=-mod=mod && go vet ./... && \
 		$(OWN_TOOL) golangci-lint fmt --diff && $(OWN_TOOL) golangci-lint run ./... ); done
 	@mkdir -p $(RESULTS)
-	@cd sdk/go/test && GOFLAGS=-mod=mod WEIR_TEST_PG=$(NEWEST) $(OWN_TOOL) gotestsum --format standard-quiet \
+	@cd sdk/go/test && GOFLAGS=-mod=mod WEIR_TEST_PG=$(NEWEST) $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
 		--jsonfile $(CURDIR)/$(RESULTS)/sdk-go.json -- -count=1 $(RACE) -timeout 5m ./...
 
 .PHONY: e2e
@@ -198,7 +213,7 @@ e2e: chromium ## the page, in a real browser, on the newest PostgreSQL
 chromium:
 	-@if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null && [ "$$(id -u)" = 0 ] && \
 		command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; \
+		$(call apt,chromium); \
 	fi
 
 # What the Python SDK is tested with comes from PyPI, in the versions that requirements.txt names.
@@ -213,7 +228,7 @@ sdk-python: build packages $(VENV)/ready ## the Python SDK: format, lint, types,
 	cd sdk/python && ../../$(VENV)/bin/mypy
 	@mkdir -p $(RESULTS)
 	cd sdk/python && WEIR=$(CURDIR)/build/weir ../conformance/with-weir ../../$(VENV)/bin/pytest \
-		--junitxml $(CURDIR)/$(RESULTS)/sdk-python.xml
+		--junitxml $(CURDIR)/$(RESULTS)/sdk-python.xml $(PYTEST_FORM)
 
 $(VENV)/ready: sdk/python/requirements.txt sdk/python/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -229,7 +244,7 @@ sdk-typescript: build packages sdk/typescript/node_modules/.package-lock.json ##
 	$(NPM) run -s lint
 	$(NPM) run -s typecheck
 	@mkdir -p $(RESULTS)
-	WEIR=$(CURDIR)/build/weir RESULTS=$(CURDIR)/$(RESULTS)/sdk-typescript.xml $(NPM) run -s test
+	WEIR=$(CURDIR)/build/weir RESULTS=$(CURDIR)/$(RESULTS)/sdk-typescript.xml $(NPM) run -s test $(NODE_FORM)
 	WEIR=$(CURDIR)/build/weir $(NPM) run -s smoke
 
 sdk/typescript/node_modules/.package-lock.json: sdk/typescript/package-lock.json
@@ -251,7 +266,8 @@ FAILED ?=
 
 .PHONY: tally
 tally: ## count what the stages ran, from the results they left, and tell what failed and why
-	@$(TESTSUM) --raw-command -- cat $(sort $(wildcard $(RESULTS)/*.json)) || true
+	@$(TOOL) gotestsum --format none --hide-summary all \
+		--raw-command -- cat $(sort $(wildcard $(RESULTS)/*.json)) || true
 	@go run ./internal/tally $(RESULTS) $(FAILED)
 
 # testsum NAME,VERSION runs `go test` on that PostgreSQL with the arguments that follow and keeps the results for tally.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// told is what tally says of files of results when stages failed.
+// told is what tally says of files of results when stages failed, or only of stages after "-stage".
 func told(t *testing.T, files map[string]string, stages ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -17,8 +17,12 @@ func told(t *testing.T, files map[string]string, stages ...string) string {
 			t.Fatal(err)
 		}
 	}
+	only := len(stages) > 0 && stages[0] == "-stage"
+	if only {
+		stages = stages[1:]
+	}
 	var said strings.Builder
-	if err := tell(&said, dir, stages); err != nil {
+	if err := tell(&said, dir, stages, only); err != nil {
 		t.Fatal(err)
 	}
 	return said.String()
@@ -79,6 +83,34 @@ func TestAStageThatFailedWithoutATestIsToldByWhatItSaid(t *testing.T) {
 	}, "check", "sdk", "e2e")
 	if !strings.Contains(got, "--- FAILED make check (check)\n    the linter's finding\n") ||
 		!strings.Contains(got, "have no end") || strings.Contains(got, "all is well") || strings.Contains(got, "other") {
+		t.Error(got)
+	}
+}
+
+func TestAStageIsToldByItself(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"unit.json": goResults, "sdk-python.xml": junitResults}
+	got := told(t, files, "-stage", "unit")
+	if !strings.HasPrefix(got, "--- FAILED p TestBad/one (unit)\n    the cause\n") ||
+		strings.Contains(got, "sdk-python") || strings.Contains(got, "passed") {
+		t.Error(got)
+	}
+}
+
+func TestWhatATestFoundIsToldHoweverMuchItSaidAfterwards(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	said := func(line string) {
+		fmt.Fprintf(&all, `{"Action":"output","Package":"p","Test":"TestBad","Output":"%s\n"}`+"\n", line)
+	}
+	said("    bad_test.go:12: lost message 7")
+	for n := range 1000 {
+		said(fmt.Sprintf("chatter %d", n))
+	}
+	all.WriteString(`{"Action":"fail","Package":"p","Test":"TestBad"}` + "\n")
+	got := told(t, map[string]string{"unit.json": all.String()}, "unit")
+	if !strings.Contains(got, "lost message 7") || !strings.Contains(got, "chatter 999") ||
+		strings.Contains(got, "chatter 500") {
 		t.Error(got)
 	}
 }
