@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	waitTime = time.Minute // far more than anything takes on a busy machine
+	waitTime = 3 * time.Minute // far more than anything takes on a busy machine
 	pollTime = 2 * time.Millisecond
 )
 

@@ -40,10 +40,7 @@ func TestRandomWalk(t *testing.T) {
 		}
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		clock := surface.MovableClock(t, db)
-		// A session gives up waiting for another's open transaction, which does not end meanwhile. Autovacuum makes way
-		// sooner, after deadlock_timeout; nothing else has reason to wait.
-		db.Exec(t, "alter database "+db.Name+" set lock_timeout = '3s'")
-		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '1min'")
+		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '3min'")
 		var conns []*pgx.Conn
 		for range sessions {
 			conns = append(conns, db.Conn(t))
@@ -114,20 +111,32 @@ func (w *walk) session(rt *rapid.T) (*oracle.Session, *pgx.Conn) {
 	return w.oracle.Sessions[i], w.conns[i]
 }
 
+// impatient has a session wait for locks but briefly from now on, or as long as it takes. A call that has to wait for
+// another session's open transaction, which does not end meanwhile, shall give up soon; nobody else holds on to a lock.
+func (w *walk) impatient(rt *rapid.T, c *pgx.Conn, is bool) {
+	timeout := "0"
+	if is {
+		timeout = "100ms"
+	}
+	w.exec(rt, c, "select set_config('lock_timeout', $1, false)", timeout)
+}
+
 // guarded makes a call that may fail: inside a transaction under a savepoint, so that the transaction goes on.
 func (w *walk) guarded(rt *rapid.T, s *oracle.Session, c *pgx.Conn, call func() error) error {
-	var err error
+	others := s.Others()
+	w.impatient(rt, c, others)
+	defer w.impatient(rt, c, false)
 	if s.Open {
 		w.exec(rt, c, "savepoint guard")
 	}
-	err = call()
+	err := call()
 	if s.Open && err != nil {
 		w.exec(rt, c, "rollback to guard")
 	}
 	if s.Open {
 		w.exec(rt, c, "release guard")
 	}
-	if surface.SQLState(err) == lockNotAvailable && s.Others() {
+	if surface.SQLState(err) == lockNotAvailable && others {
 		rt.Skip("another open transaction has looked at the claim")
 	}
 	return err
@@ -320,8 +329,10 @@ func (w *walk) dropGroup(rt *rapid.T) {
 	if w.oracle.Uses(name) || w.oracle.Sessions[0].Open || rapid.IntRange(0, 2).Draw(rt, "drop") > 0 {
 		rt.Skip("in use, or not this time")
 	}
+	others := w.oracle.Sessions[0].Others()
+	w.impatient(rt, w.admin, others)
 	_, err := w.admin.Exec(w.tb.Context(), "select weir.drop_group($1, $2)", w.queue, name)
-	if surface.SQLState(err) == lockNotAvailable && w.oracle.Sessions[0].Others() {
+	if surface.SQLState(err) == lockNotAvailable && others {
 		rt.Skip("an open transaction has found nothing there")
 	}
 	w.note(rt, err)
