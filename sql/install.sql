@@ -17,6 +17,10 @@ begin;
 \ir types/job_status.sql
 \ir types/schedule_status.sql
 \ir types/workflow_step.sql
+\ir types/workflow_status.sql
+\ir types/claim_status.sql
+\ir types/parked_key.sql
+\ir types/delayed_message.sql
 \ir types/log_record.sql
 \ir types/later_row.sql
 \ir types/parked_row.sql
@@ -268,6 +272,10 @@ begin;
 \ir internal/peek.sql
 \ir internal/state_of.sql
 \ir internal/get.sql
+\ir internal/claims.sql
+\ir internal/parked_keys.sql
+\ir internal/delayed.sql
+\ir internal/list_workflows.sql
 \ir internal/dead_letters.sql
 
 -- Administering a queue
@@ -344,6 +352,9 @@ begin;
 \ir functions/peek.sql
 \ir functions/get.sql
 \ir functions/get_many.sql
+\ir functions/claims.sql
+\ir functions/parked_keys.sql
+\ir functions/delayed.sql
 
 -- Public: jobs
 \ir functions/enqueue.sql
@@ -361,6 +372,7 @@ begin;
 \ir functions/start_chain.sql
 \ir functions/start_batch.sql
 \ir functions/workflow.sql
+\ir functions/list_workflows.sql
 
 -- Public: schedules
 \ir functions/schedule.sql

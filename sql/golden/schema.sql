@@ -37,13 +37,17 @@
 -- table weir_internal.workflow_jobs of - with -
 -- table weir_internal.workflow_steps of - with -
 -- table weir_internal.workflows of - with -
+-- type weir.claim_status of - with -
+-- type weir.delayed_message of - with -
 -- type weir.finding of - with -
 -- type weir.group_stats of - with -
 -- type weir.job_status of - with -
 -- type weir.message of - with -
 -- type weir.message_record of - with -
+-- type weir.parked_key of - with -
 -- type weir.schedule_status of - with -
 -- type weir.stored_message of - with -
+-- type weir.workflow_status of - with -
 -- type weir.workflow_step of - with -
 -- type weir_internal.claim of - with -
 -- type weir_internal.claim_range of - with -
@@ -55,6 +59,22 @@
 -- type weir_internal.parked_row of - with -
 -- type weir_internal.place of - with -
 -- view weir_internal.q1_claims_2 of - with -
+-- column weir.claim_status.application_name no. 8 text x 
+-- column weir.claim_status.attempt no. 4 integer p 
+-- column weir.claim_status.claim_id no. 1 bigint p 
+-- column weir.claim_status.claimed_at no. 5 timestamp with time zone p 
+-- column weir.claim_status.deadline no. 6 timestamp with time zone p 
+-- column weir.claim_status.first_id no. 3 bigint p 
+-- column weir.claim_status.messages no. 2 integer p 
+-- column weir.claim_status.pid no. 7 integer p 
+-- column weir.claim_status.role_name no. 9 text x 
+-- column weir.delayed_message.attempts no. 3 integer p 
+-- column weir.delayed_message.due_at no. 2 timestamp with time zone p 
+-- column weir.delayed_message.enqueued_at no. 7 timestamp with time zone p 
+-- column weir.delayed_message.headers no. 6 jsonb x 
+-- column weir.delayed_message.id no. 1 bigint p 
+-- column weir.delayed_message.key no. 4 text x 
+-- column weir.delayed_message.payload no. 5 jsonb x 
 -- column weir.finding.cure no. 7 text x 
 -- column weir.finding.finding no. 2 text x 
 -- column weir.finding.group_name no. 4 text x 
@@ -114,6 +134,16 @@
 -- column weir.message_record.keys no. 7 text[] x 
 -- column weir.message_record.n no. 2 integer p 
 -- column weir.message_record.payloads no. 8 jsonb[] x 
+-- column weir.parked_key.attempts no. 5 integer p 
+-- column weir.parked_key.due_at no. 8 timestamp with time zone p 
+-- column weir.parked_key.enqueued_at no. 6 timestamp with time zone p 
+-- column weir.parked_key.first_id no. 4 bigint p 
+-- column weir.parked_key.key no. 1 text x 
+-- column weir.parked_key.lane no. 2 integer p 
+-- column weir.parked_key.messages no. 3 integer p 
+-- column weir.parked_key.parked_at no. 7 timestamp with time zone p 
+-- column weir.parked_key.reason no. 10 text x 
+-- column weir.parked_key.waits_for no. 9 text x 
 -- column weir.schedule_status.args no. 8 jsonb x 
 -- column weir.schedule_status.created_at no. 19 timestamp with time zone p 
 -- column weir.schedule_status.cron no. 3 text x 
@@ -139,6 +169,15 @@
 -- column weir.stored_message.key no. 2 text x 
 -- column weir.stored_message.payload no. 3 jsonb x 
 -- column weir.stored_message.states no. 6 jsonb x 
+-- column weir.workflow_status.cancelled no. 7 integer p 
+-- column weir.workflow_status.created_at no. 8 timestamp with time zone p 
+-- column weir.workflow_status.done no. 5 integer p 
+-- column weir.workflow_status.ended_at no. 9 timestamp with time zone p 
+-- column weir.workflow_status.failed no. 6 integer p 
+-- column weir.workflow_status.name no. 2 text x 
+-- column weir.workflow_status.state no. 3 text x 
+-- column weir.workflow_status.steps no. 4 integer p 
+-- column weir.workflow_status.workflow no. 1 bigint p 
 -- column weir.workflow_step.after no. 4 text[] x 
 -- column weir.workflow_step.ended_at no. 8 timestamp with time zone p 
 -- column weir.workflow_step.id no. 6 bigint p 
@@ -178,6 +217,7 @@
 -- column weir_internal.claim.low no. 21 bigint p 
 -- column weir_internal.claim.n no. 17 integer p 
 -- column weir_internal.claim.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.claim.pid no. 24 integer p 
 -- column weir_internal.claim.pos no. 11 bigint p 
 -- column weir_internal.claim.prev no. 4 pg_snapshot x 
 -- column weir_internal.claim.seg no. 7 bigint p 
@@ -287,7 +327,9 @@
 -- column weir_internal.parked_row.lane no. 4 smallint p 
 -- column weir_internal.parked_row.line no. 2 text x 
 -- column weir_internal.parked_row.no no. 3 bigint p 
+-- column weir_internal.parked_row.parked_at no. 14 timestamp with time zone p 
 -- column weir_internal.parked_row.payload no. 8 jsonb x 
+-- column weir_internal.parked_row.reason no. 15 text x 
 -- column weir_internal.place.bound no. 3 xid8 p 
 -- column weir_internal.place.cur no. 1 pg_snapshot x 
 -- column weir_internal.place.due_at no. 2 timestamp with time zone p 
@@ -311,6 +353,7 @@
 -- column weir_internal.q1_claims_0.low no. 21 bigint p 
 -- column weir_internal.q1_claims_0.n no. 17 integer p 
 -- column weir_internal.q1_claims_0.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.q1_claims_0.pid no. 24 integer p 
 -- column weir_internal.q1_claims_0.pos no. 11 bigint p 
 -- column weir_internal.q1_claims_0.prev no. 4 pg_snapshot x 
 -- column weir_internal.q1_claims_0.seg no. 7 bigint p 
@@ -334,6 +377,7 @@
 -- column weir_internal.q1_claims_1.low no. 21 bigint p 
 -- column weir_internal.q1_claims_1.n no. 17 integer p 
 -- column weir_internal.q1_claims_1.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.q1_claims_1.pid no. 24 integer p 
 -- column weir_internal.q1_claims_1.pos no. 11 bigint p 
 -- column weir_internal.q1_claims_1.prev no. 4 pg_snapshot x 
 -- column weir_internal.q1_claims_1.seg no. 7 bigint p 
@@ -357,6 +401,7 @@
 -- column weir_internal.q1_claims_2.low no. 21 bigint p 
 -- column weir_internal.q1_claims_2.n no. 17 integer p 
 -- column weir_internal.q1_claims_2.next_expiry no. 22 timestamp with time zone p 
+-- column weir_internal.q1_claims_2.pid no. 24 integer p 
 -- column weir_internal.q1_claims_2.pos no. 11 bigint p 
 -- column weir_internal.q1_claims_2.prev no. 4 pg_snapshot x 
 -- column weir_internal.q1_claims_2.seg no. 7 bigint p 
@@ -430,7 +475,9 @@
 -- column weir_internal.q1_parked.lane no. 4 smallint p 
 -- column weir_internal.q1_parked.line no. 2 text x not null 
 -- column weir_internal.q1_parked.no no. 3 bigint p not null 
+-- column weir_internal.q1_parked.parked_at no. 14 timestamp with time zone p 
 -- column weir_internal.q1_parked.payload no. 8 jsonb x not null 
+-- column weir_internal.q1_parked.reason no. 15 text x 
 -- column weir_internal.queues.aging no. 11 interval p not null default '00:01:00'::interval
 -- column weir_internal.queues.backlog_max no. 16 bigint p 
 -- column weir_internal.queues.birth no. 14 oid[] x not null 
@@ -532,6 +579,7 @@
 -- CREATE INDEX workflow_steps_late ON weir_internal.workflow_steps USING btree (workflow) WHERE ((after IS NOT NULL) OR after_all)
 -- CREATE INDEX workflows_ended ON weir_internal.workflows USING btree (queue_no, ended_at)
 -- CREATE INDEX workflows_open ON weir_internal.workflows USING btree (queue_no) WHERE (ended_at IS NULL)
+-- CREATE INDEX workflows_queue ON weir_internal.workflows USING btree (queue_no, no)
 -- CREATE UNIQUE INDEX bindings_pkey ON weir_internal.bindings USING btree (prefix, pattern, queue_no)
 -- CREATE UNIQUE INDEX cancellations_pkey ON weir_internal.cancellations USING btree (queue_no, id)
 -- CREATE UNIQUE INDEX carries_pkey ON weir_internal.carries USING btree (queue_no, ring)
@@ -598,12 +646,14 @@
 -- function weir.bind(pattern text, queue_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.cancel(queue_name text, id bigint, reason text DEFAULT NULL::text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.cancelled(queue_name text, claim_ids bigint[]) returns TABLE(claim_id bigint, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.claims(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns SETOF weir.claim_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_group(queue_name text, group_name text, max_attempts integer DEFAULT NULL::integer, backoff_min interval DEFAULT NULL::interval, backoff_max interval DEFAULT NULL::interval, patience interval DEFAULT NULL::interval, concurrency_max integer DEFAULT NULL::integer, rate_max integer DEFAULT NULL::integer, rate_period interval DEFAULT NULL::interval, key_concurrency_max integer DEFAULT NULL::integer, fair boolean DEFAULT NULL::boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.configure_queue(queue_name text, message_bytes_max integer DEFAULT NULL::integer, segment_bytes bigint DEFAULT NULL::bigint, claims_bytes bigint DEFAULT NULL::bigint, lanes integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT NULL::interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval, key_concurrency_max integer DEFAULT 0, fair boolean DEFAULT false) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT '1 day'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_token(token_name text, digest bytea, queues text[] DEFAULT '{*}'::text[], verbs text[] DEFAULT '{produce,consume,read}'::text[], lifetime interval DEFAULT NULL::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.delayed(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100) returns SETOF weir.delayed_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -627,10 +677,12 @@
 -- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, segment_bytes bigint, claims_bytes bigint, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, retention interval, dedup_window interval, backlog_max bigint, job_retention interval) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_schedules(queue_name text DEFAULT NULL::text) returns SETOF weir.schedule_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_workflows(queue_name text, max integer DEFAULT 100, before bigint DEFAULT NULL::bigint) returns SETOF weir.workflow_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain(every interval DEFAULT '00:00:00'::interval) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
 -- function weir.next_times(cron text, time_zone text DEFAULT 'UTC'::text, after timestamp with time zone DEFAULT NULL::timestamp with time zone, n integer DEFAULT 10) returns SETOF timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.parked_keys(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pause(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pause_schedule(name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -713,6 +765,8 @@
 -- function weir_internal.claim_parked(p_queue integer, g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claim_state(p_queue integer, p_claim bigint, OUT c weir_internal.claim, OUT done int8multirange, OUT taken boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claimed_records(q weir_internal.queues, g weir_internal.groups) returns TABLE(table_no integer, "row" tid, lane smallint, first_id bigint, last_id bigint, after bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.claims(queue_name text, group_name text, max integer, after bigint) returns SETOF weir.claim_status v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
+-- function weir_internal.claims:orders(p_group text, p_max integer, p_after bigint) returns SETOF weir.claim_status v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.clear_lines(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.clock() returns timestamp with time zone v - {owner=X/owner}
 -- function weir_internal.complete_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -725,6 +779,8 @@
 -- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters:orders(p_group text, p_max integer, p_after bigint) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.delayed(queue_name text, group_name text, max integer) returns SETOF weir.delayed_message v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
+-- function weir_internal.delayed:orders(p_group text, p_max integer) returns SETOF weir.delayed_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.describe:orders() returns SETOF weir_internal.queues s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.digest_of(p_key text) returns uuid s - {owner=X/owner}
 -- function weir_internal.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -779,6 +835,7 @@
 -- function weir_internal.lease_again(p_queue integer, c weir_internal.claim, p_ids int8multirange, p_attempt integer, p_deadline timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.line_of(p_key text, p_lane integer) returns text i - {owner=X/owner}
 -- function weir_internal.lined_up(p_queue integer, p_group integer, p_id bigint) returns SETOF weir_internal.line_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.list_workflows(queue_name text, max integer, before bigint) returns SETOF weir.workflow_status s {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_internal.lock_claims(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_class(p_queue integer) returns integer i - {owner=X/owner}
 -- function weir_internal.lock_lanes(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -794,9 +851,11 @@
 -- function weir_internal.next_time(p_cron text, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_time_of_day(p_day date, p_hours integer[], p_minutes integer[], p_any_hour boolean, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_under_way(p_workflow bigint, p_low integer) returns integer s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean, p_reason text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_claim(q weir_internal.queues, g weir_internal.groups, u weir_internal.claim, p_held boolean) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_record(p_queue integer, g weir_internal.groups, r weir_internal.log_record) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.parked_keys(queue_name text, group_name text, max integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir_internal.parked_keys:orders(p_group text, p_max integer) returns SETOF weir.parked_key v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.parse_cron(p_cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT any_hour boolean, OUT any_day boolean, OUT any_weekday boolean) returns record i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp",jit=off,enable_sort=off,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.peek:orders(p_group text, p_max integer) returns SETOF weir.message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -854,7 +913,7 @@
 -- function weir_internal.replayed_ids(q weir_internal.queues, p weir_internal.place) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.restore_grants() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.later_row[], p_delay interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval, p_reason text) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_claims(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_dedup(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -906,3 +965,4 @@
 -- function weir_internal.wait_turn(p_queue integer, p_group smallint) returns boolean v {"search_path=pg_catalog, pg_temp",lock_timeout=100ms} {owner=X/owner}
 -- function weir_internal.waiting_records(p_queue integer, g weir_internal.groups, p_lane integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads jsonb[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], after bigint, txid xid8) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.workflow:orders(p_workflow bigint) returns SETOF weir.workflow_step v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.workflows:orders(p_max integer, p_before bigint) returns SETOF weir.workflow_status s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -22,7 +22,9 @@ begin
     c.n := weir_internal.count_ids(p_ids);
     c.total := coalesce(c.total, 0) + case when p_deadline > '-infinity' then c.n else 0 end;
     c.attempt := p_attempt;
+    c.claimed_at := weir_internal.clock();
     c.deadline := p_deadline;
+    c.pid := pg_backend_pid();
     c.next_expiry := least(c.next_expiry, p_deadline);
     execute format('select weir_internal.q%s_low($1, $2, $3)', p_queue) into c.low using c.slot, c.low, c.id;
     execute format('select weir_internal.q%s_put($1)', p_queue) using c;

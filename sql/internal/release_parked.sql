@@ -42,7 +42,9 @@ begin
          from dead', q.no)
     into v_dead using g.id, e.id, g.max_attempts;
     perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
-    execute format('update weir_internal.q%s_parked set holder = null where group_id = $1 and holder = $2', q.no)
+    execute format(
+        'update weir_internal.q%s_parked set holder = null, reason = ''the lease expired''
+         where group_id = $1 and holder = $2', q.no)
     using g.id, e.id;
     return true;
 end

@@ -3,11 +3,10 @@
 -- cursor over nothing (a checkpoint) so that rotation may pass. The caller holds the lane's lock.
 --
 -- A cursor reads intervals: what is visible in snapshot cur and not in prev, in the order (segment, txid, id). Within a
--- segment those are first the stragglers, transactions that were in progress in prev and are over in cur, then
--- everything from xmax(prev): two ranges in index order, so that nothing read is walked again however long a
--- transaction is held open. When an interval is exhausted, cur becomes prev and the snapshot of this moment becomes
--- cur. All of it is stored with the claim; an empty lane writes nothing. What is passed over, being too old or joining
--- a line, is so once: the cursor is stored behind it, also when nothing was claimed.
+-- segment those are first the stragglers, transactions that were in progress in prev and are over in cur, then all
+-- from xmax(prev): two ranges in index order, so that nothing read is walked again however long a transaction is open.
+-- When an interval is exhausted, cur becomes prev and a new snapshot becomes cur. All is stored with the claim; an
+-- empty lane writes nothing. What is too old or joins a line is passed over once: the cursor is stored behind it.
 --
 -- Parameters:
 --   c        the lane's newest claim, its low and next_expiry possibly moved on
@@ -187,8 +186,9 @@ begin
     end if;
     c.src := null;
     c.attempt := 1;
-    c.claimed_at := case when g.ordered then weir_internal.clock() end;
-    c.deadline := weir_internal.clock() + p_lease;
+    c.claimed_at := weir_internal.clock();
+    c.deadline := c.claimed_at + p_lease;
+    c.pid := pg_backend_pid();
     c.next_expiry := least(c.next_expiry, c.deadline);
     if (c.id >> 14) % 16 = 0 then
         c.low := weir_internal.{q}_low(c.slot, c.low, c.id);

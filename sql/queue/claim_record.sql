@@ -30,7 +30,9 @@ begin
     c.n := r.n;
     c.total := coalesce(c.total, 0) + r.n;
     c.attempt := 1;
-    c.deadline := weir_internal.clock() + p_lease;
+    c.claimed_at := weir_internal.clock();
+    c.deadline := c.claimed_at + p_lease;
+    c.pid := pg_backend_pid();
     c.next_expiry := least(c.next_expiry, c.deadline);
     if (c.id >> 14) % 16 = 0 then
         c.low := weir_internal.{q}_low(c.slot, c.low, c.id);

@@ -47,8 +47,8 @@ begin
                 select d.*
                 union all
                 select c.slot, c.what, u.part, c.prev, c.cur, c.lo, c.seg, c.from_txid, c.from_pos, c.txid, c.pos,
-                    c.finished, c.due_at, c.due_id, c.src, u.ids, u.n, o.attempt, null, v_now + u.lease, c.low,
-                    c.next_expiry, c.total
+                    c.finished, c.due_at, c.due_id, c.src, u.ids, u.n, o.attempt, v_now, v_now + u.lease, c.low,
+                    c.next_expiry, c.total, o.pid
                 from unnest(p_parts, p_ids, p_counts, p_leases) u (part, ids, n, lease)
             ) r -- the ring is looked at once for all rows, so that all of them go in or none
             where (select pg_sequence_last_value('weir_internal.{q}_claims_ring')) = v_ring;

@@ -9,5 +9,6 @@ create table if not exists weir_internal.workflows (
     ended_at   timestamptz,                         -- since when none of its jobs is under way; null: some is
     unique (queue_no, name)
 );
+create index if not exists workflows_queue on weir_internal.workflows (queue_no, no);
 create index if not exists workflows_open on weir_internal.workflows (queue_no) where ended_at is null;
 create index if not exists workflows_ended on weir_internal.workflows (queue_no, ended_at);

@@ -33,11 +33,12 @@ begin
             ids         int8multirange,             -- their ids; null in a row of what = 2: all of the claim
             n           int,                        -- how many
             attempt     smallint,                   -- deliveries through claims; a record's own attempts come on top
-            claimed_at  timestamptz,                -- of an ordered group's claim: when it was made
+            claimed_at  timestamptz,                -- when it was made
             deadline    timestamptz,                -- end of the lease
             low         bigint,                     -- every claim of the slot below this id is finished
             next_expiry timestamptz,                -- no unfinished claim of the slot ends before this
-            total       bigint                      -- messages delivered through the slot, this claim's included
+            total       bigint,                     -- messages delivered through the slot, this claim's included
+            pid         int                         -- process id of the session that claimed
         );
     end if;
 end

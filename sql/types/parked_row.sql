@@ -17,7 +17,9 @@ begin
             enqueued_at timestamptz,   -- when it was sent
             due_at      timestamptz,   -- at the head of its line: not delivered before
             holder      bigint,        -- the claim under which its consumer still works at it; null: none
-            came_late   boolean        -- out of `later`: not delivered while a claim of the lane may hold the same key
+            came_late   boolean,       -- out of `later`: not delivered while a claim of the lane may hold the same key
+            parked_at   timestamptz,   -- when it joined the line
+            reason      text           -- the last error, as nack told it; null: none was told
         );
     end if;
 end

@@ -9,7 +9,8 @@ begin
     perform weir_internal.lock_tables(
         array['weir_internal.queues', 'weir_internal.groups', 'weir_internal.segments']::regclass[]
         || array(select format('weir_internal.q%s_%s', q.no, t)::regclass
-                 from weir_internal.queues q cross join unnest(array['claims_0', 'claims_1', 'claims_2', 'later']) t));
+                 from weir_internal.queues q
+                 cross join unnest(array['claims_0', 'claims_1', 'claims_2', 'later', 'parked']) t));
 
     -- tables
     alter table weir_internal.queues
@@ -38,7 +39,9 @@ begin
     update weir_internal.segments set sealed_at = clock_timestamp() where sealed_by is not null;
 
     -- tables of every queue
-    alter type weir_internal.claim add attribute total bigint cascade;
+    alter type weir_internal.claim add attribute total bigint cascade, add attribute pid int cascade;
+    alter type weir_internal.parked_row
+        add attribute parked_at timestamptz cascade, add attribute reason text cascade;
     for v_queue in select no from weir_internal.queues loop
         execute format(
             'create or replace view weir_internal.q%1$s_claims_2 as

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -289,4 +290,29 @@ func TestATokenSeesAndTouchesTheSchedulesOfItsOwnQueuesOnly(t *testing.T) {
 	if n := pgtest.QueryVal[int](t, s.db, "select count(*)::int from weir.list_schedules() where not paused"); n != 1 {
 		t.Errorf("%d schedules are left as they were, want that of the other queue", n)
 	}
+}
+
+func TestWhoMayOnlyReadSeesClaimsAndCanDoNothingWithThem(t *testing.T) {
+	t.Parallel()
+	s, h := gatedSite(t, auth.Options{})
+	s.db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	s.db.Exec(t, "select weir.send('q', '1')")
+	claim := pgtest.QueryVal[int64](t, s.db, "select claim_id from weir.receive('q')")
+	h.holder(t, "reader", "q", "read")
+	h.holder(t, "elsewhere", "other", "read")
+	if status, code, text := s.as(h, "elsewhere", "GET", group+"/claims", ""); status != http.StatusForbidden {
+		t.Errorf("a reader of another queue got %d %s: %s", status, code, text)
+	}
+	status, _, text := s.as(h, "reader", "GET", group+"/claims", "")
+	if list := decode[struct{ Claims []engine.Claim }](s, text).Claims; status != http.StatusOK || len(list) != 1 ||
+		list[0].ClaimID != claim || list[0].Messages != 1 || list[0].PID == nil {
+		t.Fatalf("claims: %d %s, want one, %d", status, text, claim)
+	}
+	for _, verb := range []string{"ack", "nack", "release", "reject", "extend"} {
+		body := fmt.Sprintf(`{"%ss":[{"claim_id":%d,"lease_ms":1000}]}`, verb, claim)
+		if status, code, text := s.as(h, "reader", "POST", group+"/"+verb, body); status != http.StatusForbidden {
+			t.Errorf("%s by a reader: %d %s: %s", verb, status, code, text)
+		}
+	}
+	pgtest.WaitForRow(t, s.db, "select claimed = 1 from weir.stats('q')")
 }

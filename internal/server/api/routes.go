@@ -38,6 +38,7 @@ func (a *api) routes() {
 	direct(a, toConsume, post, groupPath+"/extend", "extend", "Give claims a new deadline", a.extend)
 
 	a.jobRoutes()
+	a.lookRoutes()
 
 	route(a, toReadSome, get, "/v1/queues", "list_queues", "List the queues", a.listQueues)
 	route(a, toRead, get, queuePath, "show_queue", "Show a queue and its groups", a.showQueue)

@@ -16,6 +16,14 @@ select weir.stats(); -- ok
 select weir.peek('mine'); -- ok
 select weir.get('mine', {first}); -- ok
 select weir.dead_letters('mine'); -- ok
+select weir.claims('mine'); -- ok
+select weir.parked_keys('mine'); -- ok
+select weir.delayed('mine'); -- ok
+select weir.list_workflows('mine'); -- ok
+select weir.claims('other'); -- fail 42501
+select weir.parked_keys('other'); -- fail 42501
+select weir.delayed('other'); -- fail 42501
+select weir.list_workflows('other'); -- fail 42501
 select weir.redrive('mine', 'default'); -- ok
 select weir.discard('mine', 'default'); -- ok
 select weir.discard('mine', 'default', array[999]::bigint[]); -- fail WR017

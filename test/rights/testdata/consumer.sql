@@ -16,6 +16,14 @@ select weir.stats(); -- ok
 select weir.list_queues(); -- ok
 select weir.list_groups('mine'); -- ok
 select weir.dead_letters('mine'); -- ok
+select weir.claims('mine'); -- ok
+select weir.parked_keys('mine'); -- ok
+select weir.delayed('mine'); -- ok
+select weir.list_workflows('mine'); -- ok
+select weir.claims('other'); -- fail 42501
+select weir.parked_keys('other'); -- fail 42501
+select weir.delayed('other'); -- fail 42501
+select weir.list_workflows('other'); -- fail 42501
 select weir.mark_waiting('mine'); -- ok
 select weir.maintain(); -- ok
 select weir.extend('mine', {claim}, '1 hour'); -- ok

@@ -11,6 +11,10 @@ select weir.enqueue('mine', 'k', tracked => true); -- fail 42501
 select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[]); -- fail 42501
 select weir.job('mine', {first}); -- fail 42501
 select weir.workflow('mine', 1); -- fail 42501
+select weir.claims('mine'); -- fail 42501
+select weir.parked_keys('mine'); -- fail 42501
+select weir.delayed('mine'); -- fail 42501
+select weir.list_workflows('mine'); -- fail 42501
 select weir.start_chain('mine', array['{"kind": "a"}']::jsonb[]); -- fail 42501
 select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
 select weir.unschedule('others'); -- fail 42501

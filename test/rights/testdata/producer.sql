@@ -63,6 +63,10 @@ select weir.peek('mine'); -- fail 42501
 select weir.get('mine', {first}); -- fail 42501
 select weir.get_many('mine', array[{first}]); -- fail 42501
 select weir.dead_letters('mine'); -- fail 42501
+select weir.claims('mine'); -- fail 42501
+select weir.parked_keys('mine'); -- fail 42501
+select weir.delayed('mine'); -- fail 42501
+select weir.list_workflows('mine'); -- fail 42501
 select weir.stats('mine'); -- fail 42501
 select weir.list_queues(); -- fail 42501
 select weir.list_groups('mine'); -- fail 42501
