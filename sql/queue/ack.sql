@@ -25,60 +25,44 @@ declare
     v_slot smallint := p_claim & 16383;
     v_lock bigint := weir_internal.claim_lock({no}, p_claim);
     v_ring bigint;
-    v_table int;
-    v_count int;
     v_n int;
-    v_deadline timestamptz;
+    v_general boolean := p_claim is null or p_ids is not null
+        or current_setting('transaction_isolation') not in ('read committed', 'read uncommitted');
 begin
     if {restored} then
         perform weir_internal.fail_restored('{name}');
     end if;
-    if p_claim is null or p_ids is not null
-        or current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-        return weir_internal.{q}_settle(p_claim, p_ids, 'ack', null, null);
+    if not v_general and v_slot % ({lanes} + 1) = {lanes} then
+        v_general := exists (select from weir_internal.groups
+                             where queue_no = {no} and no = v_slot / ({lanes} + 1) and ordered);
     end if;
-    if not pg_try_advisory_xact_lock(v_lock) then
-        perform pg_advisory_xact_lock(v_lock);
-    end if;
-    loop
-        v_ring := pg_sequence_last_value('weir_internal.{q}_claims_ring');
-        v_table := case when v_ring % 2 = 1 then 2 else v_ring / 2 % 2 end;
-        --{ 3
-        {if} v_table = {k} then
-            select count(*), max(n) filter (where what = 0), max(deadline) into v_count, v_n, v_deadline
-            from generate_series(0, 3) w -- one descent each: "in" may walk all claims of the slot
-            cross join lateral (
-                select what, n, deadline from weir_internal.{q}_claims_{k}
-                where slot = v_slot and what = w and id = p_claim offset 0
-            ) e;
-        --}
+    if not v_general then
+        if not pg_try_advisory_xact_lock(v_lock) then
+            perform pg_advisory_xact_lock(v_lock);
         end if;
-        exit when pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring;
-    end loop;
-    if v_count <> 1 or v_n is null or v_n = 0 or v_deadline <= weir_internal.clock()
-        or v_slot % ({lanes} + 1) = {lanes}
-        and exists (select from weir_internal.groups
-                    where queue_no = {no} and no = v_slot / ({lanes} + 1) and ordered) then
-        return weir_internal.{q}_settle(p_claim, null, 'ack', null, null); -- the rare cases, and the errors
-    end if;
-    loop
         v_ring := pg_sequence_last_value('weir_internal.{q}_claims_ring');
         --{ 2
-        {if} (v_ring + 1) / 2 % 2 = {k} then
+        {if} v_ring % 2 = 0 and v_ring / 2 % 2 = {k} then
             insert into weir_internal.{q}_claims_{k} (slot, what, id, n, finished)
-            select v_slot, 2, p_claim, v_n, true
-            where pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring;
+            select slot, 2, id, n, true from weir_internal.{q}_claims_{k}
+            where slot = v_slot and what = 0 and id = p_claim and n > 0 and deadline > weir_internal.clock()
+                and (select true from weir_internal.{q}_claims_{k} -- nothing was recorded about it
+                     where slot = v_slot and what = 2 and id = p_claim limit 1) is null
+                and pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring
+            limit 1
+            returning n into v_n;
         --}
         end if;
-        if found then
-            --{ {throttled}
-            if pg_sequence_last_value('weir_internal.{q}_held') = 1 then
-                perform weir_internal.{q}_free(v_slot);
-            end if;
-            --}
-            return v_n;
-        end if;
-    end loop;
+    end if;
+    if v_n is null then -- the rare cases, and the errors
+        return weir_internal.{q}_settle(p_claim, p_ids, 'ack', null, null);
+    end if;
+    --{ {throttled}
+    if pg_sequence_last_value('weir_internal.{q}_held') = 1 then
+        perform weir_internal.{q}_free(v_slot);
+    end if;
+    --}
+    return v_n;
 end
 $body$
 $template$) on conflict (name) do update set body = excluded.body;
