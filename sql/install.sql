@@ -79,6 +79,7 @@ begin;
 \ir internal/lock_class.sql
 \ir internal/claim_lock.sql
 \ir internal/lane_of.sql
+\ir internal/spread.sql
 \ir internal/digest_of.sql
 \ir internal/job_digest.sql
 \ir internal/count_ids.sql

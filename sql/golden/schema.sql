@@ -877,7 +877,7 @@
 -- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_counts integer[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_events(p_ids bigint[]) returns SETOF weir_internal.job_event v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_fresh(p_slot smallint, p_now timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_has_new(c weir_internal.claim, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_has_new(p_slot smallint, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_held(p_claims bigint[], OUT held int8multirange[], OUT n integer[], OUT deadline timestamp with time zone[], OUT touched boolean[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_hold(p_keys uuid[], p_ids bigint[], p_until timestamp with time zone) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off,plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.q1_is_due(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -936,6 +936,7 @@
 -- function weir_internal.slot_claimed(q weir_internal.queues, c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.snooze:orders(p_claim bigint, p_ids bigint[], p_delay interval) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.spread(p_id bigint, p_lanes integer) returns integer i - {owner=X/owner}
 -- function weir_internal.start_backlog(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_dedup(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.start_jobs(p_queue integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -1,7 +1,7 @@
 -- append_batch
 -- Template of weir_internal.<q>_append_batch: splits a batch by lane and appends as few records as that allows. A
 -- record is kept under about 64 KiB and 1,000 messages, so that a claim of a few of them stays cheap. Messages without
--- a key go to one lane, chosen at random.
+-- a key go to one lane.
 --
 -- Parameters:
 --   p_ids       rising, one a message
@@ -21,7 +21,7 @@ set search_path = pg_catalog, pg_temp
 as $body$
 declare
     r weir_internal.log_record;
-    v_any int := p_priority * {level_lanes} + floor(random() * {level_lanes});
+    v_any int := p_priority * {level_lanes} + weir_internal.spread(p_ids[cardinality(p_ids)], {level_lanes});
     v_chunk int := greatest(1, least(1000, 65536::bigint * cardinality(p_ids) / pg_column_size(p_payloads)));
     v_seg bigint;
 begin

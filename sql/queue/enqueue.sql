@@ -101,7 +101,7 @@ begin
         r.id := n.ids[1];
         r.n := 1;
         r.lane := case when n.keys[1] is not null then weir_internal.lane_of(n.keys[1], {level_lanes})
-            else coalesce(p_priority, 0) * {level_lanes} + floor(random() * {level_lanes}) end;
+            else coalesce(p_priority, 0) * {level_lanes} + weir_internal.spread(r.id, {level_lanes}) end;
         r.keys := case when n.keys[1] is not null then n.keys end;
         r.headers := n.headers;
         r.payloads := n.args;

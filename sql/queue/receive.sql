@@ -1,6 +1,6 @@
 -- receive
--- Template of weir_internal."receive:<queue>": what is due for the group first, then one
--- lane at random, and only when that does not fill the request the lanes that the probe finds. A lane another
+-- Template of weir_internal."receive:<queue>": what is due for the group first, then one lane at random and that of
+-- the newest message, and only when that does not fill the request the lanes that the probe finds. A lane another
 -- transaction is claiming in is passed over. One call in 32 probes at once, so that an expired lease never waits
 -- behind a backlog. What was cancelled is taken out in the end. EXECUTE on it is part of the right to consume.
 --
@@ -33,7 +33,8 @@ declare
     v_now timestamptz := weir_internal.clock();
     v_newest bigint := pg_sequence_last_value('weir_internal.{q}_claim_ids'); -- before the group is read
     v_first int := floor(random() * {lanes});
-    v_lanes int[] := array[v_first];
+    v_lanes int[] := array[v_first, -- and that of the newest message
+        weir_internal.spread(coalesce(pg_sequence_last_value('weir_internal.{q}_ids'), 0), {lanes})];
     v_probed boolean := {priorities} > 1 or random() < 0.03125;
     v_lane int;
     v_expired boolean; -- only what has expired is wanted of the lane
@@ -99,8 +100,7 @@ begin
             v_expired := v_lane < 0;
             v_lane := case when v_expired then -1 - v_lane else v_lane end;
             v_slot := g.no * ({lanes} + 1) + v_lane;
-            continue when not v_probed
-                and not weir_internal.{q}_has_new(weir_internal.{q}_cursor(v_slot), v_lane, v_now);
+            continue when not v_probed and not weir_internal.{q}_has_new(v_slot, v_lane, v_now);
             continue when not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot);
             c := weir_internal.{q}_cursor(v_slot);
             if c.n = 0 or c.id >> 14 > v_newest then -- a seek may have moved the lane since the group was read

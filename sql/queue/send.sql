@@ -45,7 +45,7 @@ begin
         return weir_internal.{q}_delay(v_id, p_payload, p_key, p_headers, p_delay);
     end if;
     if p_key is null then
-        v_lane := coalesce(p_priority, 0) * {level_lanes} + floor(random() * {level_lanes});
+        v_lane := coalesce(p_priority, 0) * {level_lanes} + weir_internal.spread(v_id, {level_lanes});
     else
         v_lane := weir_internal.lane_of(p_key, {level_lanes});
     end if;

@@ -55,7 +55,8 @@ begin
         --{ 3
         {if} v_ring % 3 = {k} then
             insert into weir_internal.{q}_log_{k} (id, n, lane, enqueued_at, headers, payloads)
-            select v_ids[v_count], v_count, coalesce(p_priority, 0) * {level_lanes} + floor(random() * {level_lanes}),
+            select v_ids[v_count], v_count,
+                coalesce(p_priority, 0) * {level_lanes} + weir_internal.spread(v_ids[v_count], {level_lanes}),
                 weir_internal.clock(), p_headers, p_payloads
             where pg_sequence_last_value('weir_internal.{q}_log_ring') = v_ring;
         --}

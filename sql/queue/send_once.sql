@@ -85,7 +85,7 @@ begin
         r.n := 1;
         r.lane := case when v_message_keys[1] is not null
             then weir_internal.lane_of(v_message_keys[1], {level_lanes})
-            else coalesce(p_priority, 0) * {level_lanes} + floor(random() * {level_lanes}) end;
+            else coalesce(p_priority, 0) * {level_lanes} + weir_internal.spread(r.id, {level_lanes}) end;
         r.keys := case when v_message_keys[1] is not null then v_message_keys end;
         r.headers := case when v_headers[1] is not null then v_headers end;
         r.payloads := v_payloads;
