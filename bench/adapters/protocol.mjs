@@ -16,7 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const COUNT_EVERY_MS = 20;
 const RETRY_EVERY_MS = 50;
-const RETRY_FOR_MS = 30_000;
+const RETRY_FOR_MS = 120_000;
 const LETTERS = 1 << 18; // so many that no payload's are found again in what a compressor sees at once
 
 /** Loads a package that the adapter's install put into its build folder. */
@@ -97,18 +97,20 @@ function letters(length) {
   return Array.from({ length }, () => String.fromCharCode(97 + (next() % 26))).join("");
 }
 
+/** Makes a call and, in a run in which something is killed, makes it again until the server is there. */
+export async function insist(c, call) {
+  for (const began = Date.now(); ; await sleep(RETRY_EVERY_MS)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!c.lease_s || Date.now() - began > RETRY_FOR_MS) throw error;
+    }
+  }
+}
+
 async function produce(pace, send) {
   for (let batch = await pace.take(); batch.length > 0; batch = await pace.take()) {
-    for (const began = Date.now(); ; ) {
-      try {
-        await send(batch);
-        break;
-      } catch (error) {
-        // At least once: only a server that stays away ends it.
-        if (!pace.c.lease_s || Date.now() - began > RETRY_FOR_MS) throw error;
-        await sleep(RETRY_EVERY_MS);
-      }
-    }
+    await insist(pace.c, () => send(batch));
     pace.sent += batch.length;
   }
 }

@@ -11,7 +11,7 @@ require 'json'
 module Protocol
   COUNT_EVERY = 0.02
   RETRY_EVERY = 0.05
-  RETRY_FOR = 30.0
+  RETRY_FOR = 120.0
   LETTERS = 1 << 18 # so many that no payload's are found again in what a compressor sees at once
 
   # The system has no such thing.

@@ -35,7 +35,7 @@ func (a *app) shootout() *cobra.Command {
 	flags.StringVar(&opts.Bin, "server", "", "folder with initdb and postgres to use (default: PostgreSQL 18, fetched)")
 	flags.StringSliceVar(&opts.Systems, "systems", nil, "only these: the names of folders in bench/adapters")
 	flags.StringSliceVar(&opts.Workloads, "workloads", nil, "only these")
-	flags.BoolVar(&opts.Quick, "quick", false, "only the workloads that tell most")
+	flags.BoolVar(&opts.Quick, "quick", false, "the workloads that tell most, and once some of each other kind")
 	flags.BoolVar(&opts.Small, "small", false, "few messages, short ramps: to see that all works")
 	flags.StringVar(&opts.Setting, "setting", opts.Setting, "each system's best, default, or both")
 	flags.IntVar(&opts.Repetitions, "rounds", opts.Repetitions, "repetitions")

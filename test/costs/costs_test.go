@@ -1,31 +1,65 @@
-// Package costs_test holds the price of the hot paths: WAL and dead rows a message, which do not depend on the machine.
-// A change that makes them dearer fails here before a benchmark shows it.
+// Package costs_test holds the price of the hot paths: WAL, buffers and dead rows a message, which do not depend on the
+// machine. A change that makes them dearer fails here before a benchmark shows it.
 package costs_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const (
 	calls  = 100 // of each kind in a block
-	blocks = 3   // the cheapest counts: others have full-page images and what the server does by itself
+	blocks = 5   // the cheapest counts: others have full-page images and what the server does by itself
 	batch  = 100
 
-	deadMost = 10 // rows, of making the queue; no call of more than a thousand may add one
+	deadMost = 10 // rows, of making the queues; no call of more than a thousand may add one
 )
 
-// hot is one of the hot paths and what a message may cost on it. The limits are a sixth above what was measured.
+// hot is one of the hot paths and what a message may cost on it. The limits are a fifth above what was measured.
 type hot struct {
-	name     string
-	do       func(t *testing.T, conn *pgx.Conn)
-	messages int // a call
-	walMost  float64
+	name    string
+	send    string // a statement that sends; "": receive and ack
+	queue   string // to receive from
+	group   string
+	max     int // messages a call
+	walMost float64
+	bufMost float64
+}
+
+const payload = `'{"v":"abcdefghijklmn"}'`
+
+// paths are in the order in which they can run: what is received was sent before.
+func paths() []hot {
+	many := func(call string) string { return "select count(*) from " + call }
+	keyed := func(queue string) string {
+		return many("weir.send_batch('" + queue + "', array_fill(" + payload + "::jsonb, array[100]), " +
+			"array(select 'key-' || i % 10 from generate_series(1, 100) i))")
+	}
+	jobs := many(`weir.enqueue_batch('j', array_fill('{"kind":"work","args":{"v":"abcdefghijklmn"}}'::jsonb, array[100]))`)
+	return []hot{
+		{"send of 100", many("weir.send_batch('q', array_fill(" + payload + "::jsonb, array[100]))"), "", "", batch, 45, 124},
+		{"receive and ack of 100", "", "q", "default", batch, 7.3, 49},
+		{"send of 1", "select weir.send('q', " + payload + ")", "", "", 1, 332, 8},
+		{"receive and ack of 1", "", "q", "default", 1, 707, 49},
+		{"send of 100 of 10 keys", keyed("k"), "", "", batch, 95, 180},
+		{"send of 1 with a key", "select weir.send('k', " + payload + ", 'key-7')", "", "", 1, 415, 8},
+		// One lane: else it is chance how many a receive looks into.
+		{"send of 100 of 10 keys into one lane", keyed("o"), "", "", batch, 60, 126},
+		{"send of 1 with a key into one lane", "select weir.send('o', " + payload + ", 'key-7')", "", "", 1, 370, 8},
+		{"receive and ack of 100 in order", "", "o", "ordered", batch, 7.5, 69},
+		{"receive and ack of 1 in order", "", "o", "ordered", 1, 726, 69},
+		{"enqueue of 100 jobs", jobs, "", "", batch, 75, 126},
+		{"receive and ack of 100 jobs", "", "j", "default", batch, 7.3, 49},
+		{"enqueue of 1 job", "select weir.enqueue('j', 'work', " + payload + ")", "", "", 1, 389, 8},
+		{"receive and ack of 1 job", "", "j", "default", 1, 707, 49},
+	}
 }
 
 func exec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
@@ -35,51 +69,83 @@ func exec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
 	}
 }
 
-// take receives and acknowledges, each in a transaction of its own.
-func take(t *testing.T, conn *pgx.Conn, most int) {
+// do makes a call, receive and ack each in a transaction of its own, and returns of how many messages it was.
+func (p *hot) do(t *testing.T, conn *pgx.Conn) int {
 	t.Helper()
+	if p.send != "" {
+		exec(t, conn, p.send)
+		return p.max
+	}
 	var claims []int64
-	const receive = `select array_agg(distinct claim_id) from weir.receive_records('q', max => $1)`
-	err := conn.QueryRow(t.Context(), receive, most).Scan(&claims)
+	const receive = `select array_agg(distinct claim_id) from weir.receive_records($1, $2, max => $3)`
+	err := conn.QueryRow(t.Context(), receive, p.queue, p.group, p.max).Scan(&claims)
 	if err != nil || len(claims) == 0 {
-		t.Fatalf("received %v: %v", claims, err)
+		t.Fatalf("%s: received %v: %v", p.name, claims, err)
 	}
-	exec(t, conn, `select weir.ack('q', c) from unnest($1::bigint[]) c`, claims)
+	finished := 0
+	const ack = `select sum(weir.ack($1, c)) from unnest($2::bigint[]) c`
+	if err := conn.QueryRow(t.Context(), ack, p.queue, claims).Scan(&finished); err != nil || finished == 0 {
+		t.Fatalf("%s: finished %d: %v", p.name, finished, err)
+	}
+	return finished
 }
 
-func paths() []hot {
-	const one, many = `select weir.send('q', '{"v":"abcdefghijklmn"}')`,
-		`select count(*) from weir.send_batch('q', array_fill('{"v":"abcdefghijklmn"}'::jsonb, array[100]))`
-	return []hot{
-		{"send of 100", func(t *testing.T, c *pgx.Conn) { exec(t, c, many) }, batch, 44},
-		{"receive and ack of 100", func(t *testing.T, c *pgx.Conn) { take(t, c, batch) }, batch, 7.3},
-		{"send of 1", func(t *testing.T, c *pgx.Conn) { exec(t, c, one) }, 1, 322},
-		{"receive and ack of 1", func(t *testing.T, c *pgx.Conn) { take(t, c, 1) }, 1, 690},
+// wal returns the least WAL a message of all blocks, in bytes.
+func (p *hot) wal(t *testing.T, conn *pgx.Conn) float64 {
+	t.Helper()
+	least := 0.0
+	for block := range blocks {
+		messages := 0
+		before := walAt(t, conn)
+		for range calls {
+			messages += p.do(t, conn)
+		}
+		if wal := float64(walAt(t, conn)-before) / float64(messages); block == 0 || wal < least {
+			least = wal
+		}
 	}
+	return least
 }
 
-func TestAMessageCostsNoMoreWALThanItDidAndNoDeadRows(t *testing.T) {
+// buffers returns how many buffers a call touches: what it looks up, reads and writes, in place of the instructions
+// that this takes.
+func (p *hot) buffers(t *testing.T, conn *pgx.Conn) float64 {
+	t.Helper()
+	query := p.send
+	if query == "" {
+		query = fmt.Sprintf(`select sum(weir.ack('%s', c)) from (select distinct claim_id as c
+			from weir.receive_records('%[1]s', '%s', max => %d)) r`, p.queue, p.group, p.max)
+	}
+	least := 0
+	for i := range calls {
+		if n := surface.Buffers(t, conn, query); i == 0 || n < least {
+			least = n
+		}
+	}
+	return float64(least)
+}
+
+func TestAMessageCostsNoMoreThanItDidAndNoDeadRows(t *testing.T) {
 	db := pgtest.New(t, pgtest.Options{})
 	watcher := db.Super(t)
-	exec(t, watcher, "select weir.create_queue('q')")
+	for _, queue := range []string{"q", "k", "j"} {
+		exec(t, watcher, "select weir.create_queue($1)", queue)
+	}
+	exec(t, watcher, "select weir.create_queue('o', lanes => 1)")
+	exec(t, watcher, "select weir.create_group('o', 'ordered', ordered => true)")
+	exec(t, watcher, "select weir.drop_group('o', 'default')")
 	conn := db.Super(t)
 	for _, p := range paths() {
 		p.do(t, conn) // plans are made
 	}
 	for _, p := range paths() {
-		least := 0.0
-		for block := range blocks {
-			before := walAt(t, conn)
-			for range calls {
-				p.do(t, conn)
-			}
-			if wal := float64(walAt(t, conn)-before) / float64(calls*p.messages); block == 0 || wal < least {
-				least = wal
-			}
+		wal, buffers := p.wal(t, conn), p.buffers(t, conn)
+		t.Logf("%s: %.1f bytes of WAL a message, %.0f buffers a call", p.name, wal, buffers)
+		if wal > p.walMost {
+			t.Errorf("%s: %.1f bytes of WAL a message, at most %.1f are meant", p.name, wal, p.walMost)
 		}
-		t.Logf("%s: %.1f bytes of WAL a message", p.name, least)
-		if least > p.walMost {
-			t.Errorf("%s: %.1f bytes of WAL a message, at most %.1f are meant", p.name, least, p.walMost)
+		if buffers > p.bufMost {
+			t.Errorf("%s: %.0f buffers a call, at most %.0f are meant", p.name, buffers, p.bufMost)
 		}
 	}
 	if err := conn.Close(t.Context()); err != nil { // its statistics are told at the latest now

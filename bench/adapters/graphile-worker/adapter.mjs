@@ -1,5 +1,5 @@
 // Drives graphile-worker as https://worker.graphile.org/docs says.
-import { Cannot, installed, run } from "../protocol.mjs";
+import { Cannot, insist, installed, run } from "../protocol.mjs";
 
 const { Logger, makeWorkerUtils, run: runWorker } = installed("graphile-worker");
 
@@ -34,18 +34,20 @@ run({
     const concurrentJobs = tuned && !c.perpetual ? Math.max(c.clients, bestConcurrency) : c.clients;
     const preset = { worker: { concurrentJobs, maxPoolSize: Math.max(10, concurrentJobs + 2), ...(tuned ? best : {}) } };
     await ready();
-    const runner = await runWorker({
-      connectionString: c.dsn,
-      logger,
-      noHandleSignals: true,
-      preset,
-      taskList: {
-        bench: async (payload, helpers) => {
-          ledger.add(payload.n);
-          if (c.perpetual) await helpers.addJob("bench", payload);
+    const start = () =>
+      runWorker({
+        connectionString: c.dsn,
+        logger,
+        noHandleSignals: true,
+        preset,
+        taskList: {
+          bench: async (payload, helpers) => {
+            ledger.add(payload.n);
+            if (c.perpetual) await helpers.addJob("bench", payload);
+          },
         },
-      },
-    });
+      });
+    const runner = await insist(c, start); // the server may be killed while it starts
     await c.stopped;
     await runner.stop();
   },

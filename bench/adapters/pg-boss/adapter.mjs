@@ -1,6 +1,6 @@
 // Drives pg-boss as https://github.com/timgit/pg-boss/blob/10.4.2/docs/readme.md says.
 import { setTimeout as sleep } from "node:timers/promises";
-import { Cannot, installed, run } from "../protocol.mjs";
+import { Cannot, insist, installed, run } from "../protocol.mjs";
 
 const PgBoss = installed("pg-boss");
 
@@ -46,13 +46,13 @@ run({
     const batchSize = c.perpetual || c.batch === 1 ? 1 : Math.max(c.batch, 100);
     const worker = async () => {
       while (!c.stopping) {
-        const jobs = await boss.fetch("bench", { batchSize });
+        const jobs = await insist(c, () => boss.fetch("bench", { batchSize }));
         if (jobs.length === 0) {
           await sleep(1);
           continue;
         }
         await handle(jobs);
-        await boss.complete("bench", jobs.map((job) => job.id));
+        await insist(c, () => boss.complete("bench", jobs.map((job) => job.id)));
       }
     };
     await Promise.all(Array.from({ length: c.clients }, worker));

@@ -7,8 +7,11 @@ import importlib.metadata
 import sys
 
 import procrastinate
+from procrastinate.exceptions import ConnectorException
 
 from protocol import Cannot, run
+
+RESTART_EVERY = 0.1  # seconds
 
 
 def _app(c, size=None):
@@ -53,6 +56,17 @@ async def producer(c):
     return send
 
 
+async def rescue(c, app):
+    """Retry the jobs of dead workers, as .../stable/howto/production/retry_stalled_jobs.html says, every second."""
+    while True:
+        await asyncio.sleep(1)
+        try:
+            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=c.lease_s):
+                await app.job_manager.retry_job(job)
+        except ConnectorException:
+            pass  # the server was killed
+
+
 async def work(c, ledger, ready):
     best = c.setting == "best"
     # https://procrastinate.readthedocs.io/en/stable/howto/production/connections.html
@@ -66,13 +80,20 @@ async def work(c, ledger, ready):
         options |= {"stalled_worker_timeout": float(c.lease_s), "update_heartbeat_interval": c.lease_s / 3}
     async with app.open_async():
         await ready()
-        worker = asyncio.create_task(app.run_worker_async(**options))
+        rescuing = asyncio.create_task(rescue(c, app)) if c.lease_s else None
         stop = asyncio.create_task(c.stop.wait())
-        await asyncio.wait({worker, stop}, return_when=asyncio.FIRST_COMPLETED)
-        if worker.done():
-            worker.result()
-        worker.cancel()  # finishes what runs
-        await asyncio.wait({worker})
+        while not stop.done():
+            worker = asyncio.create_task(app.run_worker_async(**options))
+            await asyncio.wait({worker, stop}, return_when=asyncio.FIRST_COMPLETED)
+            if worker.done() and not (c.lease_s and isinstance(worker.exception(), ConnectorException)):
+                worker.result()
+                break
+            worker.cancel()  # finishes what runs
+            await asyncio.wait({worker})
+            if not stop.done():
+                await asyncio.sleep(RESTART_EVERY)  # the server was killed
+        if rescuing:
+            rescuing.cancel()
 
 
 run(sys.modules[__name__])

@@ -10,8 +10,11 @@ import (
 	"time"
 )
 
-// creditWait is how long a producer without credit waits before it looks again.
-const creditWait = time.Millisecond
+const (
+	creditWait = time.Millisecond      // of a producer without credit, before it looks again
+	retryEvery = 50 * time.Millisecond // of a send that failed, in a run in which something is killed
+	retryFor   = 2 * time.Minute       // likewise
+)
 
 // lettersLength is how many letters the payloads of a run are cut from, one after the other: so many that none is to be
 // found again in what a compressor sees at once.
@@ -116,6 +119,16 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
+// insist sends a batch and, in a run in which something is killed, sends it again when that failed: at least once.
+func insist(ctx context.Context, c *Command, send func(context.Context, []Message) error, batch []Message) error {
+	for began := time.Now(); ; sleep(ctx, retryEvery) {
+		err := send(ctx, batch)
+		if err == nil || c.LeaseS == 0 || time.Since(began) > retryFor {
+			return err
+		}
+	}
+}
+
 // send runs the producers of a command.
 func (s *session) send(ctx context.Context, sys System, c *Command) error {
 	sends := make([]func(context.Context, []Message) error, c.Clients)
@@ -143,7 +156,7 @@ func (s *session) send(ctx context.Context, sys System, c *Command) error {
 				for n := from; n < to; n++ {
 					batch = append(batch, source.Make(n))
 				}
-				if err := send(context.WithoutCancel(ctx), batch); err != nil {
+				if err := insist(context.WithoutCancel(ctx), c, send, batch); err != nil {
 					once.Do(func() { failure = fmt.Errorf("send: %w", err); s.stop() })
 					return
 				}

@@ -154,7 +154,8 @@ func workHTTP(ctx context.Context, conn *httpload.Conn, c *adapter.Command, l *a
 		}
 		l.Add(numbers...)
 		ack := ackBody(acks)
-		if _, err := insist(c, func() ([]byte, error) { return conn.Post(group+"/ack", ack) }); err != nil {
+		_, err = insist(c, func() ([]byte, error) { return conn.Post(group+"/ack", ack) })
+		if err != nil && !errors.Is(err, httpload.ErrConflict) { // another worker has what came after its lease
 			return fmt.Errorf("ack: %w", err)
 		}
 	}

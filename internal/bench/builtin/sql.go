@@ -25,7 +25,7 @@ const (
 	pollEvery   = time.Millisecond // how long a consumer that found nothing waits
 	upkeepEvery = time.Second
 	redialEvery = 50 * time.Millisecond
-	redialFor   = 30 * time.Second
+	redialFor   = 2 * time.Minute
 )
 
 // SQL is a queue that is called by SQL.

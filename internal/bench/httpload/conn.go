@@ -64,6 +64,8 @@ func (c *Conn) ask(path string) ([]byte, error) {
 	switch {
 	case status >= http.StatusInternalServerError:
 		return nil, fmt.Errorf("%w: %d to %s: %s", ErrServer, status, path, answer)
+	case status == http.StatusConflict:
+		return nil, fmt.Errorf("%w: %s: %s", ErrConflict, path, answer)
 	case status/100 != 2:
 		return nil, fmt.Errorf("%w: %d to %s: %s", ErrAnswer, status, path, answer)
 	}

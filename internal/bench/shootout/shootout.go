@@ -111,11 +111,15 @@ type job struct {
 }
 
 // plan returns the runs in their order: each repetition does all workloads, each workload all systems, and who begins
-// changes from one to the next, so that noise and drift meet all alike and a shootout that is cut short is even.
+// changes from one to the next, so that noise and drift meet all alike and a shootout that is cut short is even. What is
+// done once comes last.
 func plan(systems []*System, setting string, workloads []Workload, repetitions int) []job {
-	var jobs []job
+	var jobs, once []job
 	for repetition := range repetitions {
 		for i, w := range workloads {
+			if w.Once && repetition > 0 {
+				continue
+			}
 			var round []job
 			for _, sys := range systems {
 				for _, s := range sys.settings(setting) {
@@ -123,10 +127,14 @@ func plan(systems []*System, setting string, workloads []Workload, repetitions i
 				}
 			}
 			turn := (repetition + i) % max(1, len(round))
-			jobs = append(append(jobs, round[turn:]...), round[:turn]...)
+			to := &jobs
+			if w.Once {
+				to = &once
+			}
+			*to = append(append(*to, round[turn:]...), round[:turn]...)
 		}
 	}
-	return jobs
+	return append(jobs, once...)
 }
 
 // Run measures and returns all results, those of a raw file that is continued included.

@@ -96,7 +96,8 @@ func (s *System) argv() ([]string, error) {
 	return argv, nil
 }
 
-// install runs the system's install script when there is one and its folder has changed since it last ran.
+// install runs the system's install script when there is one and its folder has changed since it last ran. Weir's own
+// runs each time: what it installs is this checkout.
 func (s *System) install(ctx context.Context, log *slog.Logger) error {
 	script := filepath.Join(s.dir, "install")
 	if _, err := os.Stat(script); err != nil {
@@ -107,7 +108,7 @@ func (s *System) install(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	mark := filepath.Join(s.build, "installed")
-	if text, err := os.ReadFile(mark); err == nil && string(text) == sum {
+	if text, err := os.ReadFile(mark); err == nil && string(text) == sum && !s.isWeir() {
 		return nil
 	}
 	log.Info("install", "system", s.Name)

@@ -30,6 +30,7 @@ type Workload struct {
 	CommitOff bool    `json:"commit_off,omitempty"` // synchronous_commit = off
 	LeaseS    int     `json:"lease_s,omitempty"`
 	Long      int     `json:"long,omitempty"` // times as long as others
+	Once      bool    `json:"once,omitempty"` // not repeated: done when all others are
 }
 
 // Sections of the report, in their order.
@@ -207,19 +208,29 @@ func small(all []Workload) []Workload {
 	return less
 }
 
-// quick are the workloads that tell most, with shorter ramps, for when there is little time.
+// quick are the workloads that tell most, with shorter ramps, and, once when they are done, some of every other kind:
+// for when there is little time.
 func quick(all []Workload) []Workload {
-	wanted := []string{
+	repeated := []string{
 		"send-100", "consume-100", "cycle-100", "cycle-1", "latency-100", "latency-1000", "jobs", "held-free", "held-writer",
 	}
-	var less []Workload
+	once := []string{
+		"fan-out-5", "keys-100", "backlog", "held-reader", "kill-worker", "kill-postgres", "pgmq-5x40", "burst", "idle",
+		"jobs-commit-off", "cycle-100-1024B", "cycle-10", "send-1", "consume-1", "fan-out-10", "keys-10000", "cycle-1000",
+	}
+	var less, last []Workload
 	for _, w := range all {
 		if w.Ramp != nil {
-			w.Ramp = []int{1, 4, 16, 64}
+			w.Ramp = []int{1, 8, 64}
 		}
-		if slices.Contains(wanted, w.Name) {
+		w.Long = min(w.Long, 2)
+		w.Once = slices.Contains(once, w.Name)
+		switch {
+		case slices.Contains(repeated, w.Name):
 			less = append(less, w)
+		case w.Once:
+			last = append(last, w)
 		}
 	}
-	return less
+	return append(less, last...)
 }
