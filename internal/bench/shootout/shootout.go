@@ -111,8 +111,8 @@ type job struct {
 }
 
 // plan returns the runs in their order: each repetition does all workloads, each workload all systems, and who begins
-// changes from one to the next, so that noise and drift meet all alike and a shootout that is cut short is even. What is
-// done once comes last.
+// changes from one to the next, so that noise and drift meet all alike and a shootout that is cut short is even. What
+// is done once comes last.
 func plan(systems []*System, setting string, workloads []Workload, repetitions int) []job {
 	var jobs, once []job
 	for repetition := range repetitions {
