@@ -42,6 +42,7 @@ async function call(method, path, body) {
 
 const queuePath = (queue) => `v1/queues/${encodeURIComponent(queue)}`;
 const groupPath = (queue, group) => `${queuePath(queue)}/groups/${encodeURIComponent(group)}`;
+const schedulePath = (name) => `v1/schedules/${encodeURIComponent(name)}`;
 const target = (queue, group) => (group ? groupPath(queue, group) : queuePath(queue));
 
 export const api = {
@@ -65,6 +66,19 @@ export const api = {
     call("GET", `${groupPath(queue, group)}/dead_letters?after=${after}&max=${max}`).then(
       (r) => r.dead_letters ?? [],
     ),
+  claims: (queue, group, max) =>
+    call("GET", `${groupPath(queue, group)}/claims?max=${max}`).then((r) => r.claims ?? []),
+  parkedKeys: (queue, group, max) =>
+    call("GET", `${groupPath(queue, group)}/parked_keys?max=${max}`).then((r) => r.parked_keys ?? []),
+  delayed: (queue, group, max) =>
+    call("GET", `${groupPath(queue, group)}/delayed?max=${max}`).then((r) => r.messages ?? []),
+  workflows: (queue, max) => call("GET", `${queuePath(queue)}/workflows?max=${max}`).then((r) => r.workflows ?? []),
+  workflow: (queue, workflow) => call("GET", `${queuePath(queue)}/workflows/${workflow}`).then((r) => r.steps ?? []),
+  schedules: (queue) =>
+    call("GET", `v1/schedules?queue=${encodeURIComponent(queue)}`).then((r) => r.schedules ?? []),
+  pauseSchedule: (name) => call("POST", `${schedulePath(name)}/pause`),
+  resumeSchedule: (name) => call("POST", `${schedulePath(name)}/resume`),
+  unschedule: (name) => call("DELETE", schedulePath(name)),
   redrive: (queue, group, which) => call("POST", `${groupPath(queue, group)}/redrive`, which),
   discard: (queue, group, which) => call("POST", `${groupPath(queue, group)}/discard`, which),
   pause: (queue, group) => call("POST", `${target(queue, group)}/pause`),

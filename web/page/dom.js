@@ -75,11 +75,11 @@ export function note(text, failed = false) {
   setTimeout(() => box.remove(), failed ? 12000 : 5000);
 }
 
-/** attempt does something and tells how it ended. */
+/** attempt does something and tells how it ended, a success only when there are words for it. */
 export async function attempt(what, work) {
   try {
     const result = await work();
-    note(typeof what === "function" ? what(result) : what);
+    if (what) note(typeof what === "function" ? what(result) : what);
     return true;
   } catch (error) {
     note(error.hint ? `${error.message} ${error.hint}` : error.message, true);

@@ -3,9 +3,9 @@
 import { api } from "./api.js";
 import { ask, attempt, count, h, show, time } from "./dom.js";
 import { may, writable } from "./mode.js";
+import { empty, guarded, payloadCell, table } from "./table.js";
 
 const page = 100;
-const numeric = new Set(["Id", "Deliveries"]);
 
 /** messages shows what waits for a group, without claiming it. */
 export async function messages(place, queue, group) {
@@ -25,11 +25,7 @@ export async function messages(place, queue, group) {
             ["Id", "Key", "Deliveries", "Sent", "Payload"],
             some.map((m) => messageLine(m, m.attempt)),
           )
-        : h(
-            "p",
-            { class: "card empty muted" },
-            found.length ? "None of these messages has that." : `Nothing waits for ${group}.`,
-          ),
+        : empty(found.length ? "None of these messages has that." : `Nothing waits for ${group}.`),
     );
   };
   const load = async () => {
@@ -103,7 +99,7 @@ export async function deadLetters(place, queue, group) {
   const draw = () => {
     drawButtons();
     if (found.length === 0) {
-      show(list, h("p", { class: "card empty muted" }, `${group} has no dead letters.`));
+      show(list, empty(`${group} has no dead letters.`));
       return;
     }
     show(
@@ -122,39 +118,8 @@ export async function deadLetters(place, queue, group) {
 const button = (text, work, off, look) =>
   h("button", { onclick: work, disabled: off || !writable(), class: look, "data-key": text }, text);
 
-const table = (names, lines) =>
-  h(
-    "div",
-    { class: "scroll" },
-    h(
-      "table",
-      {},
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          names.map((n) => h("th", { class: numeric.has(n) && "n" }, n)),
-        ),
-      ),
-      h("tbody", {}, lines),
-    ),
-  );
-
 const textOf = (m) =>
   `${m.id} ${m.key ?? ""} ${JSON.stringify(m.payload)} ${JSON.stringify(m.headers ?? {})}`;
-
-const payloadCell = (m) =>
-  h(
-    "td",
-    { class: "body" },
-    h(
-      "button",
-      { class: "quiet", title: "Show all of it", onclick: () => showMessage(m) },
-      JSON.stringify(m.payload),
-    ),
-  );
 
 const messageLine = (m, deliveries) =>
   h(
@@ -188,29 +153,4 @@ function deadLine(m, chosen, changed) {
     h("td", {}, m.reason ?? "–"),
     payloadCell(m),
   );
-}
-
-function showMessage(m) {
-  const dialog = h(
-    "dialog",
-    {},
-    h("h2", {}, `Message ${m.id}`),
-    h("p", { class: "muted" }, `Sent ${time(m.enqueued_at)}${m.key ? `, key ${m.key}` : ""}`),
-    h("pre", {}, JSON.stringify(m.payload, null, 2)),
-    m.headers && h("h2", {}, "Headers"),
-    m.headers && h("pre", {}, JSON.stringify(m.headers, null, 2)),
-    h("form", { method: "dialog", class: "row" }, h("span", { class: "grow" }), h("button", {}, "Close")),
-  );
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-}
-
-// guarded shows an error in the place of what could not be loaded.
-async function guarded(place, work) {
-  try {
-    await work();
-  } catch (error) {
-    show(place, h("p", { class: "card bad" }, `${error.message} ${error.hint ?? ""}`));
-  }
 }

@@ -1,10 +1,22 @@
-// One queue: its groups, its messages, its dead letters, its storage.
+// One queue: its groups, its storage, and the lists of what is in it.
 
 import { api } from "./api.js";
 import { age, ask, attempt, bytes, count, h, rate, show, spark, time } from "./dom.js";
 import { speed, waitingLine } from "./history.js";
+import { schedules, workflows } from "./jobs.js";
 import { deadLetters, messages } from "./letters.js";
 import { may, writable } from "./mode.js";
+import { claims, delayed, parkedKeys } from "./work.js";
+
+const lists = [
+  ["Messages", messages],
+  ["In work", claims],
+  ["Delayed, retries", delayed],
+  ["Parked keys", parkedKeys],
+  ["Dead letters", deadLetters],
+  ["Schedules", schedules],
+  ["Workflows", workflows],
+];
 
 /** queueView draws the frame of one queue and returns what redraws its numbers. */
 export function queueView(place, queue) {
@@ -13,10 +25,11 @@ export function queueView(place, queue) {
   const facts = h("dl", { class: "facts" });
   const groups = h("div", { class: "scroll" });
   const storage = h("div");
-  const letters = h("section");
+  const letters = h("section", { role: "tabpanel", tabindex: "-1" });
   let group = "default";
   let view = messages;
-  const tabs = h("div", { class: "row", role: "tablist" });
+  let reload; // of a list that is read anew with the numbers
+  const tabs = h("div", { class: "row", role: "tablist", "aria-label": "Lists", onkeydown: goAlong });
   const pick = h("select", {
     "aria-label": "Group",
     onchange: () => {
@@ -40,10 +53,7 @@ export function queueView(place, queue) {
   function drawLetters() {
     show(
       tabs,
-      [
-        ["Messages", messages],
-        ["Dead letters", deadLetters],
-      ].map(([name, kind]) =>
+      lists.map(([name, kind]) =>
         h(
           "button",
           {
@@ -60,7 +70,11 @@ export function queueView(place, queue) {
         ),
       ),
     );
-    view(letters, queue, group);
+    letters.setAttribute("aria-label", lists.find(([, kind]) => kind === view)[0]);
+    pick.hidden = view === schedules || view === workflows; // these are the queue's
+    const follows = view(letters, queue, group);
+    reload = typeof follows === "function" ? follows : undefined;
+    reload?.();
   }
 
   function draw(about, list, stats) {
@@ -96,9 +110,18 @@ export function queueView(place, queue) {
     async load() {
       const [about, list, stats] = await Promise.all([api.queue(queue), api.groups(queue), api.stats(queue)]);
       draw(about, list, stats);
+      await reload?.();
       return stats;
     },
   };
+}
+
+// goAlong has the arrow keys move from tab to tab.
+function goAlong(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const tabs = [...event.currentTarget.children];
+  tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length].focus();
 }
 
 function numbers(stats) {
@@ -148,7 +171,7 @@ const groupHead = () =>
       h("th", { class: "n" }, "Waiting"),
       h("th", { class: "wide" }, "Trend"),
       h("th", { class: "n" }, "In work"),
-      h("th", { class: "n" }, "Delayed, retries"),
+      h("th", { class: "n" }, "Delayed"),
       h("th", { class: "n" }, "Parked"),
       h("th", { class: "n" }, "Dead"),
       h("th", { class: "n" }, "Delivered"),

@@ -1,0 +1,148 @@
+package e2e_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/internal/server"
+	"github.com/weirmq/weir/internal/server/auth"
+)
+
+// pressKey clicks the button with this data-key.
+func (b *browser) pressKey(key string) {
+	b.Helper()
+	b.do(chromedp.Poll(fmt.Sprintf(
+		`(() => { const b = document.querySelector('[data-key="%s"]:not(:disabled)');
+			if (b) b.click(); return Boolean(b); })()`,
+		key), nil, chromedp.WithPollingTimeout(90*time.Second)))
+}
+
+// busy makes a queue with something in each of its lists.
+func (b *browser) busy() {
+	b.Helper()
+	for _, sql := range []string{
+		"select weir.create_queue('orders', lanes => 1)",
+		"select weir.create_group('orders', 'per-customer', ordered => true)",
+		"select weir.send('orders', jsonb_build_object('dish', 'soup', 'table', i), key => 'table-' || i) " +
+			"from generate_series(1, 6) i",
+		"select weir.send('orders', '{\"dish\": \"cake\"}', delay => '2 hours')",
+		"select set_config('application_name', 'kitchen-1', false), weir.receive('orders', max => 2, lease => '1 hour')",
+		"select weir.nack('orders', claim_id, array[id], '10 minutes', 'the oven is cold') from weir.receive('orders')",
+		"select weir.nack('orders', claim_id, array[id], '1 hour', 'no table 1') from weir.receive('orders', 'per-customer')",
+		"select weir.schedule('closing-time', '0 23 * * *', 'orders', 'close', time_zone => 'Europe/Vienna')",
+		"select weir.schedule('stock', null, 'orders', 'count', every => '15 minutes')",
+		"select weir.start_chain('orders', array['{\"kind\": \"cook\"}', '{\"kind\": \"serve\"}']::jsonb[], 'menu-7')",
+	} {
+		b.db.Exec(b, sql)
+	}
+}
+
+func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
+	b := open(t)
+	b.busy()
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.press("main", "In work")
+	b.see("kitchen-1")
+	b.see("in 1")
+	b.press("main", "Delayed, retries")
+	b.see("retry")
+	b.see(`{"dish":"cake"}`)
+	b.press("main", "Parked keys")
+	b.see("No key of default is parked.")
+	b.do(chromedp.Evaluate(`(() => { const pick = document.querySelector('[aria-label="Group"]');
+		pick.value = "per-customer"; pick.dispatchEvent(new Event("change")); })()`, nil))
+	b.see("table-1")
+	b.see("no table 1")
+	b.press("main", "Workflows")
+	b.see("menu-7")
+	b.see("0 of 2")
+	b.press("main", "Steps")
+	b.see("planned")
+	b.press("dialog", "Close")
+	b.db.Exec(t, "select weir.send('orders', '1'), weir.pop('orders', max => 100)")
+	b.press("main", "Schedules")
+	b.see("0 23 * * * (Europe/Vienna)")
+	b.see("every 15 min")
+	b.pressKey("Pause stock")
+	b.see("stock is paused.")
+	b.pressKey("Resume stock")
+	b.see("stock goes on.")
+	b.pressKey("Delete stock")
+	b.press("dialog", "Delete")
+	b.see("stock is gone.")
+	if n := pgtest.QueryVal[int64](t, b.db, "select count(*) from weir.list_schedules()"); n != 1 {
+		t.Errorf("%d schedules are left, want 1", n)
+	}
+}
+
+func TestAListFollowsWhatHappensWithoutBeingAsked(t *testing.T) {
+	b := open(t)
+	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.press("main", "In work")
+	b.see("default has nothing in work.")
+	b.db.Exec(t, "select weir.send('orders', '1')")
+	claim := pgtest.QueryVal[int64](t, b.db, "select claim_id from weir.receive('orders', lease => '1 hour')")
+	b.see(fmt.Sprint(claim))
+	b.db.Exec(t, "select weir.ack('orders', $1)", claim)
+	b.see("default has nothing in work.")
+}
+
+func TestTheTabsOfAQueueAreUsedByKeyboard(t *testing.T) {
+	b := open(t)
+	b.db.Exec(t, "select weir.create_queue('orders')")
+	b.do(chromedp.Navigate(b.url+"/#/queues/orders"), chromedp.WaitVisible(`[data-key="Messages"]`, chromedp.ByQuery),
+		chromedp.Focus(`[data-key="Messages"]`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.KeyEvent(kb.Enter))
+	b.see("default has nothing in work.")
+	var selected, label string
+	b.do(chromedp.Evaluate(`document.querySelector('[aria-selected="true"]').innerText`, &selected),
+		chromedp.Evaluate(`document.querySelector('[role="tabpanel"]').getAttribute("aria-label")`, &label))
+	if selected != "In work" || label != selected {
+		t.Errorf("selected is %q, the panel is %q, want In work", selected, label)
+	}
+	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Enter))
+	b.see("No workflow of orders runs or ended lately.")
+}
+
+func TestAReadOnlyServerOffersNothingInTheLists(t *testing.T) {
+	b := openWith(t, server.Options{Access: auth.Options{ReadOnly: true}})
+	b.busy()
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.press("main", "Schedules")
+	b.see("closing-time")
+	b.lacks("main", "Pause", "Delete", "Resume")
+	b.press("main", "In work")
+	b.see("kitchen-1")
+}
+
+func TestTheListsFitAPhoneAndBothThemes(t *testing.T) {
+	b := open(t)
+	b.busy()
+	for _, theme := range []string{"light", "dark"} {
+		b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{
+			Name: "prefers-color-scheme", Value: theme,
+		}}), chromedp.Navigate(b.url+"/#/queues/orders"))
+		for tab, text := range map[string]string{
+			"In work": "kitchen-1", "Delayed, retries": "retry", "Schedules": "closing-time", "Workflows": "menu-7",
+		} {
+			b.do(chromedp.EmulateViewport(1280, 900))
+			b.press("main", tab)
+			b.see(text)
+			b.picture(fmt.Sprintf("list-%s-%s", tab, theme))
+			b.do(chromedp.EmulateViewport(390, 800))
+			b.picture(fmt.Sprintf("list-%s-phone-%s", tab, theme))
+			var wider bool
+			b.do(chromedp.Evaluate("document.documentElement.scrollWidth > innerWidth", &wider))
+			if wider {
+				t.Errorf("%s in the %s theme is wider than a phone", tab, theme)
+			}
+		}
+	}
+}
