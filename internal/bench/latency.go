@@ -12,7 +12,7 @@ import (
 
 const (
 	pollEvery    = time.Millisecond
-	latencyTail  = 2 * time.Second // how long after the last send the consumer waits for the rest
+	latencyTail  = time.Minute // how long after the last send the consumer waits for the rest, at most
 	latencyBatch = 100
 )
 
@@ -73,8 +73,8 @@ func latencyCase(ctx context.Context, r *runner, sys system) (values, error) {
 	})
 }
 
-// newHistogram holds times of up to a minute to 3 digits.
-func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(time.Minute), 3) }
+// newHistogram holds times of up to ten minutes to 3 digits.
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(10*time.Minute), 3) }
 
 // warmUp has both connections plan their statements before anything counts.
 func warmUp(ctx context.Context, producer, consumer *client) error {

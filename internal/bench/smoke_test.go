@@ -18,7 +18,7 @@ func smoke(t *testing.T, workload string, against ...string) *bench.Report {
 	t.Helper()
 	opts := bench.DefaultOptions()
 	opts.Workload, opts.Against = workload, against
-	opts.Duration, opts.Repetitions = 2*time.Second, 1
+	opts.Duration, opts.Repetitions = time.Second, 1
 	opts.Clients, opts.Backlog, opts.Deep, opts.Queues = 2, 20_000, 10_000, 4
 	report, err := bench.Run(t.Context(), opts)
 	if err != nil {
@@ -59,6 +59,7 @@ func figure(t *testing.T, r *bench.Report, name, metric, sys string) float64 {
 // Every run checks the counts itself: consumed and claimed never exceed sent. Here the ends are checked.
 
 func TestEveryMessageThatIsReceivedIsFinished(t *testing.T) {
+	t.Parallel()
 	report := smoke(t, "consume", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
 		for _, c := range []string{"records", "rows", "single"} {
@@ -73,6 +74,7 @@ func TestEveryMessageThatIsReceivedIsFinished(t *testing.T) {
 }
 
 func TestCostsOfASendAreMeasured(t *testing.T) {
+	t.Parallel()
 	report := smoke(t, "send", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
 		for _, c := range []string{"batch", "single"} {
@@ -88,10 +90,11 @@ func TestCostsOfASendAreMeasured(t *testing.T) {
 }
 
 func TestNoMessageIsLostAtASteadyRate(t *testing.T) {
+	t.Parallel()
 	report := smoke(t, "latency", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
-		if n := figure(t, report, "latency", "messages", sys); n != 200 {
-			t.Errorf("%s delivered %.0f messages of 200", sys, n)
+		if n := figure(t, report, "latency", "messages", sys); n != 100 {
+			t.Errorf("%s delivered %.0f messages of 100", sys, n)
 		}
 		if p50 := figure(t, report, "latency", "end to end p50", sys); p50 <= 0 {
 			t.Errorf("%s has a p50 of %v ms", sys, p50)
@@ -100,6 +103,7 @@ func TestNoMessageIsLostAtASteadyRate(t *testing.T) {
 }
 
 func TestCycleGoesOnWhileATransactionIsHeldOpen(t *testing.T) {
+	t.Parallel()
 	report := smoke(t, "held-xmin", "pgmq")
 	for _, sys := range []string{"weir", "pgmq"} {
 		for _, holder := range []string{"free", "reader", "writer"} {
@@ -111,6 +115,7 @@ func TestCycleGoesOnWhileATransactionIsHeldOpen(t *testing.T) {
 }
 
 func TestTheHTTPLoadAccountsForEveryMessage(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(t.TempDir(), "weir")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/weirmq/weir/cmd/weir").
 		CombinedOutput()
@@ -119,7 +124,7 @@ func TestTheHTTPLoadAccountsForEveryMessage(t *testing.T) {
 	}
 	opts := bench.DefaultOptions()
 	opts.Workload, opts.Program = "http", program
-	opts.Duration, opts.Repetitions, opts.Producers, opts.Consumers = 3*time.Second, 1, 4, 4
+	opts.Duration, opts.Repetitions, opts.Producers, opts.Consumers = time.Second, 1, 4, 4
 	report, err := bench.Run(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -137,6 +142,7 @@ func TestTheHTTPLoadAccountsForEveryMessage(t *testing.T) {
 }
 
 func TestTheSoakLosesAndInventsNothing(t *testing.T) {
+	t.Parallel()
 	report := smoke(t, "soak")
 	if n := figure(t, report, "soak", "lost or invented", "weir"); n != 0 {
 		t.Errorf("%.0f messages are missing", n)
@@ -147,12 +153,16 @@ func TestTheSoakLosesAndInventsNothing(t *testing.T) {
 }
 
 func TestComparisonsOfWeirWithItselfYieldRatios(t *testing.T) {
+	t.Parallel()
 	for name, metric := range map[string]string{
 		"ordered": "ordered over unordered, rate", "fan-out": "10 groups over one, a consumer each",
 		"queues": "cycle on one of many queues over the only queue", "pending": "send, with over without",
 	} {
-		if ratio := figure(t, smoke(t, name), name, metric, "weir"); ratio <= 0 {
-			t.Errorf("%s: %s is %v", name, metric, ratio)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if ratio := figure(t, smoke(t, name), name, metric, "weir"); ratio <= 0 {
+				t.Errorf("%s is %v", metric, ratio)
+			}
+		})
 	}
 }

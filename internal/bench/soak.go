@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -59,12 +60,16 @@ func soakCase(ctx context.Context, r *runner, sys system) (values, error) {
 			return nil, err
 		}
 		half := len(sizes) / 2
-		return values{
-			"trend": edges(rates), "space_trend": slices.Max(sizes[half:]) / slices.Max(sizes[:max(1, half)]),
-			"messages": float64(done) / 1e6, "rate": float64(done) / r.opts.Duration.Seconds(),
+		v := values{
+			"space_trend": slices.Max(sizes[half:]) / slices.Max(sizes[:max(1, half)]),
+			"messages":    float64(done) / 1e6, "rate": float64(done) / r.opts.Duration.Seconds(),
 			"bytes": slices.Max(sizes) / 1e6, "lost": float64(k.sent.Load() - k.received.Load()),
 			"wrong": float64(k.sentIDs.Load()) / float64(k.gotIDs.Load()),
-		}, nil
+		}
+		if t := edges(rates); !math.IsNaN(t) {
+			v["trend"] = t
+		}
+		return v, nil
 	})
 }
 

@@ -72,5 +72,8 @@ func edges(series []float64) float64 {
 		first += series[i]
 		last += series[len(series)-1-i]
 	}
+	if first == 0 {
+		return math.NaN()
+	}
 	return last / first
 }

@@ -66,7 +66,7 @@ func TestAPromotedStandbyGoesOn(t *testing.T) {
 		missing[id] = !w.finished[id] && !slices.Contains(w.unsure, id)
 	}
 	maps.DeleteFunc(missing, func(_ int64, wanted bool) bool { return !wanted })
-	for deadline := time.Now().Add(30 * time.Second); len(missing) > 0; { // a lease of the last moment has to run out
+	for deadline := time.Now().Add(3 * time.Minute); len(missing) > 0; { // a lease of the last moment has to run out
 		for _, id := range ids(t, conn, "select id from weir.pop('q', max => 1000)") {
 			if w.finished[id] {
 				t.Errorf("message %d, which was finished, came again", id)

@@ -67,7 +67,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	last := get[int64](t)(surface.Send(ctx, conn, "q", "3", nil, nil, nil))
 	gone := slices.Concat(finished, surface.IDs(held))
 	var got []int64
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(3 * time.Minute)
 	for len(got) < 252 && time.Now().Before(deadline) { // the delayed one may have yet to fall due
 		got = append(got, ids(t, conn, "select id from weir.pop('q', max => 1000)")...)
 	}

@@ -104,7 +104,7 @@ func closed(c <-chan struct{}) bool {
 // await waits until the engine says that no group has anything left, and returns what was never delivered.
 func (l *load) await() map[string][]string {
 	missing := map[string][]string{}
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for !l.settled() {
 		left := pgtest.QueryVal[int64](l.tb, l.db,
 			"select sum(waiting + claimed + delayed)::bigint from weir.stats($1)", queue)
@@ -112,7 +112,7 @@ func (l *load) await() map[string][]string {
 			break
 		}
 		if time.Now().After(deadline) {
-			l.fail("%d messages are left after two minutes", left)
+			l.fail("%d messages are left after five minutes", left)
 			break
 		}
 		pause(l.tb.Context(), 40*time.Millisecond)
@@ -160,8 +160,8 @@ func (l *load) stopWhenTurned(span time.Duration, stop func()) {
 	var log, claims int64
 	begin := time.Now()
 	for time.Since(begin) < span || log < 3 || claims < 4 {
-		if time.Since(begin) > 2*time.Minute {
-			l.fail("log ring at %d, claim ring at %d: two minutes of load have not turned them enough", log, claims)
+		if time.Since(begin) > 5*time.Minute {
+			l.fail("log ring at %d, claim ring at %d: five minutes of load have not turned them enough", log, claims)
 			return
 		}
 		pause(l.tb.Context(), 50*time.Millisecond)

@@ -260,7 +260,9 @@ func (l *load) receiveSome(conn *pgx.Conn, group string) error {
 	if err != nil {
 		return err
 	}
-	l.delivered(group, got, began)
+	if !l.delivered(group, got, began) {
+		return nil // as a client that crashed
+	}
 	claims := map[int64][]surface.Message{}
 	for _, m := range got {
 		claims[m.ClaimID] = append(claims[m.ClaimID], m)
@@ -279,9 +281,14 @@ func (l *load) receiveSome(conn *pgx.Conn, group string) error {
 	return nil
 }
 
-func (l *load) delivered(group string, got []surface.Message, began time.Time) {
+// delivered notes and checks what one receive returned, and reports whether that is certainly still leased: an answer
+// that the machine held up for longer says nothing about who has the messages now.
+func (l *load) delivered(group string, got []surface.Message, began time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if time.Since(began) >= leaseTime {
+		return false
+	}
 	l.deliveries += len(got)
 	l.happened(group, got, "received, asked at %s", began.Format("05.000"))
 	for _, m := range got {
@@ -301,6 +308,7 @@ func (l *load) delivered(group string, got []surface.Message, began time.Time) {
 		}
 		l.held[group][m.Payload] = hold{claim: m.ClaimID, attempt: m.Attempt, until: began.Add(leaseTime)}
 	}
+	return true
 }
 
 func (l *load) settle(conn *pgx.Conn, group string, claim int64, messages []surface.Message) error {

@@ -56,7 +56,7 @@ func TestReceiveThatFindsNothingWritesNothing(t *testing.T) {
 				// checkpoints and the like, so that one quiet try of some is enough
 				conn := db.Conn(t)
 				quiet := false
-				for range 5 {
+				for range 50 {
 					quiet = quiet || writesNothing(t, conn)
 				}
 				if !quiet {

@@ -90,6 +90,7 @@ func TestManyMessagesAreEstimatedAtTheCostOfFew(t *testing.T) {
 
 func TestRatesComeFromWhatMaintainNotes(t *testing.T) {
 	each(t, "4", func(b bench) {
+		b.clock.Stop(b)
 		b.want("default", "sent_rate is null or sent_rate = 0")
 		b.run("select weir.send_batch('jobs', array_fill('1'::jsonb, array[30]))")
 		b.settle()

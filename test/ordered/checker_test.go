@@ -53,10 +53,14 @@ func (c *checker) committed(upTo map[string]int) {
 }
 
 // delivered checks what one receive returned: of each key the first that is not done, and what follows it without a
-// gap; and no key that another consumer holds. Asked is when the receive was sent, until is when its lease ends.
-func (c *checker) delivered(consumer string, got []delivery, until time.Time) {
+// gap; and no key that another consumer holds. Until is when its lease ends at the earliest. After that, as when the
+// machine held up the answer, it says nothing about who has the messages now: delivered returns false.
+func (c *checker) delivered(consumer string, got []delivery, until time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !time.Now().Before(until) {
+		return false
+	}
 	for i, d := range got {
 		if i == 0 || !slices.ContainsFunc(got[:i], func(e delivery) bool { return e.key == d.key }) {
 			c.hold(consumer, d, until)
@@ -71,6 +75,7 @@ func (c *checker) delivered(consumer string, got []delivery, until time.Time) {
 			c.breach("%s got %v, which is done", consumer, d)
 		}
 	}
+	return true
 }
 
 // hold notes that a consumer may work at a key, which no other may at the same time.

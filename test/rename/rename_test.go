@@ -162,7 +162,7 @@ func TestRenameWaitsForNoOpenTransaction(t *testing.T) {
 		if err != nil || len(got) != 1 {
 			t.Fatalf("received %v, %v", got, err)
 		}
-		db.Exec(t, "select set_config('lock_timeout', '10s', true), weir.rename_queue('old', 'new')")
+		db.Exec(t, "select set_config('lock_timeout', '1min', true), weir.rename_queue('old', 'new')")
 		if n, err := surface.Ack(t.Context(), consumer, "new", got[0].ClaimID, nil); n != 1 || err != nil {
 			t.Errorf("acked %d, %v", n, err)
 		}

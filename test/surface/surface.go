@@ -258,6 +258,15 @@ func MovableClock(tb testing.TB, db *pgtest.DB) *Clock {
 	return &Clock{db: db}
 }
 
+// Stop has the engine's time stand still, but for Advance.
+func (c *Clock) Stop(tb testing.TB) {
+	tb.Helper()
+	now := pgtest.QueryVal[time.Time](tb, c.db, "select clock_timestamp()")
+	c.db.Exec(tb, fmt.Sprintf(`create or replace function weir_internal.clock() returns timestamptz language sql volatile
+		as $$ select timestamptz '%s' + pg_sequence_last_value('public.clock_offset') * interval '1 microsecond' $$`,
+		now.Format(time.RFC3339Nano)))
+}
+
 // Advance moves the engine's time on.
 func (c *Clock) Advance(tb testing.TB, d time.Duration) {
 	tb.Helper()

@@ -43,6 +43,7 @@ type load struct {
 	most    int64        // that was seen
 	acked   sync.Map     // ids
 	done    atomic.Int64
+	late    atomic.Int64 // calls that came after the lease
 	stop    chan struct{}
 }
 
@@ -164,8 +165,9 @@ func (l *load) once(conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(ctx)                                                           //nolint:errcheck // it may be over
-	got, err := surface.Receive(ctx, tx, queue, "limited", 1+rand.IntN(3), "150 ms") //nolint:gosec // no secret
+	defer tx.Rollback(ctx)   //nolint:errcheck // it may be over
+	most := 1 + rand.IntN(3) //nolint:gosec // no secret
+	got, err := surface.Receive(ctx, tx, queue, "limited", most, l.lease(150))
 	if err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func (l *load) once(conn *pgx.Conn) error {
 		if err == nil {
 			l.note(ended)
 		}
-		return late(err)
+		return l.forgive(err)
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return err
@@ -196,18 +198,18 @@ func (l *load) once(conn *pgx.Conn) error {
 		return err
 	case fate < 30 && len(got) > 0:
 		_, err := conn.Exec(ctx, "select weir.nack('jobs', $1, array[$2::bigint], '0')", got[0].ClaimID, got[0].ID)
-		return late(err)
+		return l.forgive(err)
 	case fate < 35 && len(got) > 0:
 		_, err := conn.Exec(ctx, "select weir.release('jobs', $1)", got[0].ClaimID)
-		return late(err)
+		return l.forgive(err)
 	case fate < 45 && len(got) > 0:
-		if _, err := surface.Extend(ctx, conn, queue, got[0].ClaimID, "300 ms"); err != nil {
-			return late(err)
+		if _, err := surface.Extend(ctx, conn, queue, got[0].ClaimID, l.lease(300)); err != nil {
+			return l.forgive(err)
 		}
 	}
 	ended, err := l.finish(conn, got)
 	l.note(ended)
-	return late(err)
+	return l.forgive(err)
 }
 
 // finish acknowledges messages, as far as it comes, and returns those that this finished.
@@ -233,9 +235,15 @@ func (l *load) note(ended []int64) {
 	}
 }
 
-// late forgives what comes after the lease.
-func late(err error) error {
+// lease is so many milliseconds and, with each call that came too late, more: a slow machine gets what it needs.
+func (l *load) lease(ms int64) string {
+	return fmt.Sprintf("%d ms", ms+20*l.late.Load())
+}
+
+// forgive forgives what comes after the lease.
+func (l *load) forgive(err error) error {
 	if surface.SQLState(err) == "WR010" {
+		l.late.Add(1)
 		return nil
 	}
 	return err

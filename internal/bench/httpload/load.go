@@ -11,8 +11,10 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// tail is how long the consumers have for what is left when the producers are done.
-const tail = 10 * time.Second
+const (
+	tail    = time.Minute      // how long the consumers have for what is left when the producers are done, at most
+	longest = 10 * time.Minute // that a message can take
+)
 
 // Load says what to do.
 type Load struct {
@@ -64,7 +66,7 @@ type run struct {
 func Run(ctx context.Context, l Load) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.Duration+tail)
 	defer cancel()
-	r := &run{Load: l, cancel: cancel, times: hdrhistogram.New(1, int64(time.Minute), 3)}
+	r := &run{Load: l, cancel: cancel, times: hdrhistogram.New(1, int64(longest), 3)}
 	r.start = time.Now()
 	for range l.Consumers {
 		r.consuming.Go(func() { r.note(r.with(ctx, r.consume)) })
@@ -153,7 +155,7 @@ func (r *run) consume(_ context.Context, c *Conn) error {
 	want := fmt.Appendf(nil, `{"max":%d,"wait_ms":500}`, r.Batch)
 	var seen, ats, seqs, claims []int64
 	var body []byte
-	times := hdrhistogram.New(1, int64(time.Minute), 3)
+	times := hdrhistogram.New(1, int64(longest), 3)
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
