@@ -28,6 +28,8 @@ type Size struct {
 	CPUError  Spread  `json:"cpu_error"` // of the model against each measurement, relative, either way
 	WALError  Spread  `json:"wal_error"` // likewise
 	Workloads int     `json:"workloads"` // that it was fitted to
+	Payloads  [2]int  `json:"payloads"`  // the smallest and the largest of them, in bytes
+	Batches   [2]int  `json:"batches"`   // likewise
 }
 
 const (
@@ -103,12 +105,40 @@ func fitErrors(c [terms]float64, samples []sample6) Spread {
 	return spread(all)
 }
 
+// The most that a target may ask for: above, it is a slip of the hand.
+const (
+	rateMost    = 1e8 // messages a second
+	fanOutMost  = 10_000
+	payloadMost = 1 << 28 // bytes
+	batchMost   = 1_000_000
+	keepMost    = 10 * 365 * 86_400.0 // seconds
+)
+
+func (t *Target) check() error {
+	// NaN is not between anything.
+	if !(t.Rate > 0 && t.Rate <= rateMost) || !(t.Keep >= 0 && t.Keep <= keepMost) || t.FanOut < 1 ||
+		t.FanOut > fanOutMost || t.Payload < 1 || t.Payload > payloadMost || t.Batch < 1 || t.Batch > batchMost {
+		return optionf("a rate of %g, a fan-out of %d, payloads of %d bytes, batches of %d, kept for %g s; all must be "+
+			"positive, and at most %g, %d, %d, %d and %g", t.Rate, t.FanOut, t.Payload, t.Batch, t.Keep, rateMost, fanOutMost,
+			payloadMost, batchMost, keepMost)
+	}
+	return nil
+}
+
+// widen makes a range hold a value.
+func widen(span *[2]int, v int) {
+	if span[0] == 0 || v < span[0] {
+		span[0] = v
+	}
+	span[1] = max(span[1], v)
+}
+
 // Estimate returns what a target takes, by a model fitted to Weir's own measurements over SQL in a shootout.
 func (s *Shootout) Estimate(t Target) (*Size, error) {
-	if t.Rate <= 0 || t.FanOut < 1 || t.Payload < 1 || t.Batch < 1 || t.Keep < 0 {
-		return nil, optionf("a rate of %g, a fan-out of %d, payloads of %d bytes, batches of %d, kept for %g s; all must be "+
-			"positive", t.Rate, t.FanOut, t.Payload, t.Batch, t.Keep)
+	if err := t.check(); err != nil {
+		return nil, err
 	}
+	size := &Size{Target: t}
 	var cpu, wal []sample6
 	for _, table := range s.Tables() {
 		x, ok := exercise(table.Workload)
@@ -117,6 +147,8 @@ func (s *Shootout) Estimate(t Target) (*Size, error) {
 			continue
 		}
 		r := table.Rows[at]
+		widen(&size.Payloads, table.Bytes)
+		widen(&size.Batches, table.Batch)
 		if r.ServerCPU.Median > 0 {
 			cpu = append(cpu, sample6{x, r.ServerCPU.Median})
 		}
@@ -132,10 +164,8 @@ func (s *Shootout) Estimate(t Target) (*Size, error) {
 	groups := float64(t.FanOut)
 	x := [terms]float64{1 / batch, 1, kb, groups / batch, groups, groups * kb}
 	cpuTerms, walTerms := fit(cpu), fit(wal)
-	size := &Size{
-		Target: t, CPU: t.Rate * dot(cpuTerms, x) / 1e6, WALMB: t.Rate * dot(walTerms, x) / 1e6,
-		CPUError: fitErrors(cpuTerms, cpu), WALError: fitErrors(walTerms, wal), Workloads: len(cpu),
-	}
+	size.CPU, size.WALMB = t.Rate*dot(cpuTerms, x)/1e6, t.Rate*dot(walTerms, x)/1e6
+	size.CPUError, size.WALError, size.Workloads = fitErrors(cpuTerms, cpu), fitErrors(walTerms, wal), len(cpu)
 	size.VCPUs = max(1, int(math.Ceil(size.CPU/busyMost)))
 	// What a send writes to the WAL it writes to the table, too.
 	stored := dot(walTerms, [terms]float64{1 / batch, 1, kb})
@@ -158,4 +188,8 @@ func (z *Size) WriteTable(w io.Writer) {
 	fmt.Fprintf(w, "\nmodel against %d measured workloads: CPU off by %.0f %% (at most %.0f %%), "+
 		"WAL by %.0f %% (at most %.0f %%)\n", z.Workloads,
 		100*z.CPUError.Median, 100*z.CPUError.Max, 100*z.WALError.Median, 100*z.WALError.Max)
+	if p, b := z.Payloads, z.Batches; t.Payload < p[0] || t.Payload > p[1] || t.Batch < b[0] || t.Batch > b[1] {
+		fmt.Fprintf(w, "The target is outside of what was measured: payloads of %d to %d bytes in batches of %d to %d.\n",
+			p[0], p[1], b[0], b[1])
+	}
 }

@@ -96,8 +96,14 @@ func (s *System) argv() ([]string, error) {
 	return argv, nil
 }
 
-// install runs the system's install script when there is one and its folder has changed since it last ran. Weir's own
-// runs each time: what it installs is this checkout.
+// fromCheckout reports whether install builds something from this checkout: Weir, or an adapter in Go.
+func (s *System) fromCheckout() bool {
+	_, err := os.Stat(filepath.Join(s.dir, "go.mod"))
+	return err == nil || s.isWeir()
+}
+
+// install runs the system's install script when there is one and its folder has changed since it last ran, or what it
+// builds may have.
 func (s *System) install(ctx context.Context, log *slog.Logger) error {
 	script := filepath.Join(s.dir, "install")
 	if _, err := os.Stat(script); err != nil {
@@ -108,7 +114,7 @@ func (s *System) install(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	mark := filepath.Join(s.build, "installed")
-	if text, err := os.ReadFile(mark); err == nil && string(text) == sum && !s.isWeir() {
+	if text, err := os.ReadFile(mark); err == nil && string(text) == sum && !s.fromCheckout() {
 		return nil
 	}
 	log.Info("install", "system", s.Name)
