@@ -62,6 +62,11 @@ bench: ## compare with another queue: make bench BENCH=send AGAINST=pgmq
 	@go build -o build/weir ./cmd/weir
 	@for what in $(BENCH); do ./build/weir bench $$what --against $(AGAINST); done
 
+.PHONY: shootout
+shootout: ## measure Weir and other queues side by side for half an hour and write bench/results; again: it goes on
+	@go build -o build/weir ./cmd/weir
+	./build/weir bench shootout --quick --rounds 3 --seconds 1.5 --budget 28m $(ARGS)
+
 .PHONY: man
 man: ## write the manual pages into build/man/man1
 	go run ./internal/refgen -man build/man/man1
