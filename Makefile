@@ -143,7 +143,7 @@ engine: ## tests of the engine on every supported PostgreSQL: PG_VERSIONS
 .PHONY: $(PG_VERSIONS:%=engine-%)
 $(PG_VERSIONS:%=engine-%): engine-%:
 	@echo "--> PostgreSQL $*"
-	$(call testsum,engine-$*,$*) -p 1 -timeout 15m $(ENGINE_PACKAGES)
+	$(call testsum,engine-$*,$*) -p 2 -timeout 15m $(ENGINE_PACKAGES)
 
 .PHONY: upgraded
 upgraded: ## the suites of behaviour in a database that the first release made, on the oldest PostgreSQL

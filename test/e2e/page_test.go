@@ -59,7 +59,7 @@ func openWith(t *testing.T, options server.Options) *browser {
 		t.Fatal("no Chromium: install Debian's package chromium")
 	}
 	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.WindowSize(1280, 900),
+		chromedp.DisableGPU, chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(3*time.Minute),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true))
 	allocated, stopAllocator := chromedp.NewExecAllocator(t.Context(), flags...)
@@ -237,7 +237,8 @@ func TestReadOnlyAndErrorsAreShown(t *testing.T) {
 	b.see("JSON")
 	b.do(chromedp.Click("#read-only", chromedp.ByQuery))
 	b.do(chromedp.Poll(`[...document.querySelectorAll("main button")].filter((e) => e.innerText === "Purge")
-		.every((e) => e.disabled) && document.querySelectorAll("main button").length > 5`, nil))
+		.every((e) => e.disabled) && document.querySelectorAll("main button").length > 5`, nil,
+		chromedp.WithPollingTimeout(90*time.Second)))
 	b.do(chromedp.Navigate(b.url + "/#/queues/missing"))
 	b.see("there is no queue \"missing\"")
 }
