@@ -32,7 +32,7 @@ type bar struct {
 type layout struct{ width, label, value float64 }
 
 // pageLayout is that of the charts of a page.
-var pageLayout = layout{width: chartWidth, label: 172, value: 148}
+var pageLayout = layout{width: chartWidth, label: 200, value: 148}
 
 // barChart draws horizontal bars from 0, with a whisker from the smallest to the largest run.
 func barChart(bars []bar, in layout) string {

@@ -47,7 +47,7 @@ func (s *Shootout) when() string {
 	first, last := s.Results[0].Began, s.Results[len(s.Results)-1].Began
 	failed := 0
 	for _, r := range s.Results {
-		if r.Error != "" {
+		if r.Error != "" && !s.redone(r) {
 			failed++
 		}
 		if r.Began.Before(first) {
@@ -59,6 +59,14 @@ func (s *Shootout) when() string {
 	}
 	return fmt.Sprintf("%d runs, %s to %s UTC, %d of them failed", len(s.Results), first.Format("2006-01-02 15:04"),
 		last.Format("2006-01-02 15:04"), failed)
+}
+
+// redone reports whether a run that failed was done again with success.
+func (s *Shootout) redone(failed Result) bool {
+	return slices.ContainsFunc(s.Results, func(r Result) bool {
+		return r.Error == "" && r.System == failed.System && r.Setting == failed.Setting && r.Workload == failed.Workload &&
+			r.Repetition == failed.Repetition
+	})
 }
 
 // settings lists the server's.

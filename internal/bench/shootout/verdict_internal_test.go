@@ -30,10 +30,17 @@ func TestTheReportSaysWhereWeirIsBehindAndBehindWhom(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := three().WriteMarkdown(&out, dir); err != nil {
+	s := three()
+	for _, repetition := range []int{1, 2} { // the first was done again
+		s.Results = append(s.Results, Result{
+			System: "pgq", Title: "pgq", Setting: "best", Workload: "send-100", Repetition: repetition, Error: "gone",
+		})
+	}
+	if err := s.WriteMarkdown(&out, dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		"10 runs, 0001-01-01 00:00 to 0001-01-01 00:00 UTC, 1 of them failed",
 		"| send-100 | **0.80** (weir / pgq) |  | 0.67 (weir-go / pgmq) |  |",
 		"| held-writer | 3.20 (weir / pgmq) |  | 0.11 (weir / pgmq) |  |",
 		"| weir (best) |  | 0.96 |", "| pgmq (best) |  | 0.30 |", "## Why\n\nBecause.\n",
