@@ -16,21 +16,25 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $body$
 declare
-    v_hi bigint := pg_sequence_last_value('weir_internal.{q}_log_ring');
     v_ring bigint := pg_sequence_last_value('weir_internal.{q}_claims_ring');
     v_open boolean; -- the cursor says that there is more
+    v_lo bigint;
+    v_hi bigint;
     v_cur pg_snapshot;
     v_new boolean;
 begin
     --{ 2
     {if} v_ring % 2 = 0 and v_ring / 2 % 2 = {k} then
-        select not finished or next_expiry <= p_now or lo < v_hi, cur into v_open, v_cur
+        select not finished or next_expiry <= p_now, lo, cur into v_open, v_lo, v_cur
         from weir_internal.{q}_claims_{k}
         where slot = p_slot and what = 0 order by id desc limit 1;
     --}
+    else
+        return false;
     end if;
-    if v_open is not false then
-        return coalesce(v_open, false);
+    v_hi := pg_sequence_last_value('weir_internal.{q}_log_ring');
+    if v_open is not false or v_lo < v_hi then
+        return true;
     end if;
     --{ 3
     {if} v_hi % 3 = {k} then

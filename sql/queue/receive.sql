@@ -31,10 +31,11 @@ declare
     v_out weir.message_record[] := '{}';
     v_claimed weir.message_record[];
     v_now timestamptz := weir_internal.clock();
+    v_last int := -- the lane of the newest message, if it has no key
+        weir_internal.spread(coalesce(pg_sequence_last_value('weir_internal.{q}_ids'), 0), {lanes});
     v_newest bigint := pg_sequence_last_value('weir_internal.{q}_claim_ids'); -- before the group is read
     v_first int := floor(random() * {lanes});
-    v_lanes int[] := array[v_first, -- and that of the newest message
-        weir_internal.spread(coalesce(pg_sequence_last_value('weir_internal.{q}_ids'), 0), {lanes})];
+    v_lanes int[] := case when v_first = v_last then array[v_first] else array[v_first, v_last] end;
     v_probed boolean := {priorities} > 1 or random() < 0.03125;
     v_lane int;
     v_expired boolean; -- only what has expired is wanted of the lane

@@ -318,7 +318,7 @@ func TestWhatIsTooOldIsPassedOverOnce(t *testing.T) {
 		b.exec("select weir.send($1, '1') from generate_series(1, 300)", queue)
 		b.clock.Advance(b, 11*time.Minute)
 		news := `select count(*) from generate_series(0, 1) l
-			where weir_internal.q1_has_new(weir_internal.q1_cursor(l::smallint), l, weir_internal.clock())`
+			where weir_internal.q1_has_new(l::smallint, l, weir_internal.clock())`
 		b.wantCount(2, news)
 		b.wantIDs("default")
 		b.wantCount(0, news)
