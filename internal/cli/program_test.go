@@ -212,7 +212,7 @@ func dataSurvive(t *testing.T, p *program) {
 	p.ok("queue", "create", "q")
 	p.ok("send", "q", `"kept"`)
 	p.ok("send", "q", `"claimed"`)
-	claim := strconv.FormatInt(lines[received](t, p.ok("receive", "q"))[0].ClaimID, 10)
+	claim := strconv.FormatInt(lines[received](t, p.ok("receive", "q", "--lease", "1h"))[0].ClaimID, 10)
 	first.kill()
 	second := p.up()
 	if out := p.ok("ack", "q", claim); out != "finished 1 message\n" {

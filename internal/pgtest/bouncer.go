@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // bouncerSettings leave everything else as PgBouncer has it, server_reset_query too, which it does not run between
@@ -68,7 +69,19 @@ func (b *Bouncer) DSN(db *DB) string {
 	return u.String()
 }
 
+// errEnded says that PgBouncer did not start, as when somebody else took its port between the look and the use.
+var errEnded = errors.New("PgBouncer ended")
+
 func startBouncer(dir string, s *Server, mode string, sessions int) (*Bouncer, error) {
+	for attempt := 1; ; attempt++ {
+		b, err := tryBouncer(dir, s, mode, sessions)
+		if !errors.Is(err, errEnded) || attempt == 5 {
+			return b, err
+		}
+	}
+}
+
+func tryBouncer(dir string, s *Server, mode string, sessions int) (*Bouncer, error) {
 	path, err := bouncerProgram()
 	if err != nil {
 		return nil, err
@@ -123,10 +136,10 @@ func (b *Bouncer) ready(ctx context.Context) error {
 		}
 		select {
 		case <-b.ended:
-			return fmt.Errorf("PgBouncer ended: %s", b.log.String())
+			return fmt.Errorf("%w: %s", errEnded, b.log.String())
 		case <-ctx.Done():
 			return err
-		default:
+		case <-time.After(pollTime):
 		}
 	}
 }
