@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -89,7 +90,7 @@ func TestAListFollowsWhatHappensWithoutBeingAsked(t *testing.T) {
 	b.see("default has nothing in work.")
 	b.db.Exec(t, "select weir.send('orders', '1')")
 	claim := pgtest.QueryVal[int64](t, b.db, "select claim_id from weir.receive('orders', lease => '1 hour')")
-	b.see(fmt.Sprint(claim))
+	b.see(strconv.FormatInt(claim, 10))
 	b.db.Exec(t, "select weir.ack('orders', $1)", claim)
 	b.see("default has nothing in work.")
 }
@@ -117,7 +118,7 @@ func TestAReadOnlyServerOffersNothingInTheLists(t *testing.T) {
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.press("main", "Schedules")
 	b.see("closing-time")
-	b.lacks("main", "Pause", "Delete", "Resume")
+	b.lacks("Pause", "Delete", "Resume")
 	b.press("main", "In work")
 	b.see("kitchen-1")
 }
