@@ -69,9 +69,6 @@ func (b *Bouncer) DSN(db *DB) string {
 	return u.String()
 }
 
-// errEnded says that PgBouncer did not start, as when somebody else took its port between the look and the use.
-var errEnded = errors.New("PgBouncer ended")
-
 func startBouncer(dir string, s *Server, mode string, sessions int) (*Bouncer, error) {
 	for attempt := 1; ; attempt++ {
 		b, err := tryBouncer(dir, s, mode, sessions)
