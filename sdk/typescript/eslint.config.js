@@ -1,9 +1,10 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
+  { ignores: ["examples/generated"] },
   ...tseslint.configs.recommended,
   {
-    files: ["src/**/*.ts", "test/**/*.ts"],
+    files: ["src/**/*.ts", "test/**/*.ts", "examples/**/*.ts"],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       // a promise that nobody waits for hides its error; test() is waited for by its runner

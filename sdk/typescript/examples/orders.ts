@@ -1,16 +1,25 @@
-/** Sends an order, and handles it. Run with a database that has the engine: node orders.js, DSN in WEIR_TEST_DSN. */
+/** Plain Node: sends an order in a transaction of one's own, and handles it. Run with WEIR_DSN. */
 
-import { connect } from "@weirmq/client";
+import { Client } from "@weirmq/client";
+import pg from "pg";
 
 type Queues = { orders: { id: number; items: string[] } };
 
-const weir = await connect<Queues>(process.env.WEIR_TEST_DSN ?? "postgres://localhost/shop");
+const pool = new pg.Pool({ connectionString: process.env.WEIR_DSN ?? "postgres://localhost/shop" });
+const weir = new Client<Queues>(pool);
 await weir.createQueue("orders");
-await weir.send("orders", { id: 1, items: ["tea"] });
+await pool.query("create table if not exists orders (id int primary key)");
+
+const connection = await pool.connect();
+await connection.query("begin");
+await connection.query("insert into orders values (1)");
+await weir.in(connection).send("orders", { id: 1, items: ["tea"] });
+await connection.query("commit");
+connection.release();
 
 const worker = weir.worker("orders", async ({ payload }) => {
   console.log(`packing ${payload.items.join(", ")}`);
   setImmediate(() => worker.stop()); // only because this is an example
 });
 await worker.run();
-await weir.close();
+await pool.end();

@@ -1,6 +1,6 @@
 import { Consumer, type ConsumerOptions } from "./consumer.js";
 import type { PoolLike, Queryable } from "./database.js";
-import { isPool, transaction } from "./database.js";
+import { isPool, nested, transaction } from "./database.js";
 import { Code, fromDriver, refuse } from "./errors.js";
 import { gathering, type HttpOptions, HttpTransport, type Token } from "./http.js";
 import { JobCalls } from "./job_calls.js";
@@ -104,8 +104,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
   async transaction<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R> {
     const { db } = this;
     if (this.transport instanceof HttpTransport) return this.gather(this.transport, fn);
-    if (!db)
-      throw refuse("0A000", "a transaction has no transactions within it", "Call what is needed on it.");
+    if (!db) throw nested();
     let own: unknown;
     const work = async (tx: Queryable) => {
       try {

@@ -93,6 +93,11 @@ function rolledBack() {
   );
 }
 
+/** The error of who begins a transaction within one. */
+export function nested() {
+  return refuse("0A000", "a transaction has no transactions within it", "Call what is needed on it.");
+}
+
 /** A second pool to the same database, so that calls need not wait for the connections of the first. */
 export function poolBeside(pool: PoolLike, max: number): PoolLike {
   const options = pool.options as Record<string, unknown>;
@@ -143,5 +148,24 @@ export function fromDrizzle(drizzle: DrizzleLike, sql: DrizzleSql): Transactiona
       );
     },
     transaction: async (fn) => drizzle.transaction((tx: DrizzleLike) => fn(fromDrizzle(tx, sql))),
+  };
+}
+
+/** What Prisma's client has, and, without $transaction, its transactions. */
+export interface PrismaLike {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Prisma's own types
+  $queryRawUnsafe(text: string, ...params: any[]): PromiseLike<any>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Prisma's own types
+  $transaction?(fn: (tx: any) => Promise<any>): Promise<any>;
+}
+
+/** Makes a database of a Prisma client or of a transaction that it hands to a function. */
+export function fromPrisma(prisma: PrismaLike): Transactional {
+  return {
+    query: async (text, params) => prisma.$queryRawUnsafe(text, ...params),
+    transaction: async (fn) => {
+      if (!prisma.$transaction) throw nested();
+      return prisma.$transaction((tx: PrismaLike) => fn(fromPrisma(tx)));
+    },
   };
 }

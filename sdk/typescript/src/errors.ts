@@ -121,9 +121,14 @@ export function fromDriver(error: unknown): unknown {
 /** The error, what caused it, and so on: wrappers such as those of query builders hide the driver's own. */
 function causes(error: unknown): unknown[] {
   const chain: unknown[] = [];
-  for (let e = error; e !== undefined && e !== null && !chain.includes(e); e = (e as Error).cause)
-    chain.push(e);
+  for (let e = error; e !== undefined && e !== null && !chain.includes(e); e = causeOf(e)) chain.push(e);
   return chain;
+}
+
+/** What caused an error; Prisma has it in `meta`. */
+function causeOf(error: unknown): unknown {
+  const { cause, meta } = error as { cause?: unknown; meta?: { driverAdapterError?: unknown } };
+  return cause ?? meta?.driverAdapterError;
 }
 
 /** What PostgreSQL raised, when this is it: a five-character code, here or in `meta`, where Prisma has it. */

@@ -1,6 +1,6 @@
 export { Client, type ClientOptions, type ConnectOptions, connect } from "./client.js";
 export { Consumer, type ConsumerOptions, Delivery } from "./consumer.js";
-export { fromDrizzle, fromKnex, type Queryable, type Transactional } from "./database.js";
+export { fromDrizzle, fromKnex, fromPrisma, type Queryable, type Transactional } from "./database.js";
 export {
   ClaimLost,
   Code,

@@ -110,6 +110,8 @@ type Outcome = { error?: unknown; finished?: boolean };
 export class Worker<T = unknown, Q extends object = QueueMap> {
   private readonly at: GroupPath;
   private readonly limits: { concurrency: number; prefetch: number; leaseMs: number; graceMs: number };
+  /** How old a lease is when it is renewed. */
+  private readonly renewMs: number;
   private readonly claims = new Map<string, Claim<T>>();
   /** Lines of messages of which one runs at a time. */
   private readonly ready: Held<T>[][] = [];
@@ -145,6 +147,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     }
     this.at = { queue, group };
     this.limits = { concurrency, prefetch: Math.max(prefetch, concurrency), leaseMs, graceMs };
+    this.renewMs = leaseMs / 3;
     this.ended = new Promise((resolve) => {
       this.markEnded = resolve;
     });
@@ -215,7 +218,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const groups = await this.insist(() => own.listGroups(this.at.queue));
     this.ordered = groups?.find(({ group }) => group === this.at.group)?.ordered ?? false;
     this.waiter = new Waiter(this.at.queue, pool);
-    const renewing = setInterval(() => this.renew(own), this.limits.leaseMs / 6);
+    const renewing = setInterval(() => this.renew(own), this.renewMs / 2);
     const maintaining = this.options.maintain === false || !own.db ? undefined : this.maintain(own);
     try {
       await this.receive(own, settler);
@@ -456,9 +459,9 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     }
   }
 
-  /** Gives every claim of which a third has passed another lease. */
+  /** Gives every claim whose lease is old enough another one. */
   private renew(own: Client<Q>): void {
-    const late = performance.now() + (this.limits.leaseMs * 2) / 3;
+    const late = performance.now() + this.limits.leaseMs - this.renewMs;
     for (const claim of this.claims.values()) if (claim.deadline < late) void this.renewOne(own, claim);
     if (this.options.jobs && this.claims.size > 0)
       this.tellCancelled(own).catch((error) => this.report(error));

@@ -1,5 +1,6 @@
 /** What the tests share: the server that with-weir started, and queues of their own. */
 
+import { readFile } from "node:fs/promises";
 import type { TestContext } from "node:test";
 import pg from "pg";
 import { Client, type ConnectOptions, connect } from "../src/index.js";
@@ -36,6 +37,24 @@ export function poolOf(t: TestContext, config: pg.PoolConfig = {}): pg.Pool {
   pool.on("error", () => {});
   t.after(() => pool.end());
   return pool;
+}
+
+/** A database of the test's own with the engine, which is dropped after it. */
+export async function newDatabase(t: TestContext): Promise<{ dsn: string; pool: pg.Pool }> {
+  const name = `ts-${process.pid.toString(36)}-${(queues++).toString(36)}`;
+  const admin = new pg.Pool({ connectionString: adminDsn, max: 1 });
+  await admin.query(`create database "${name}"`);
+  const target = new URL(adminDsn);
+  target.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: target.href });
+  pool.on("error", () => {});
+  t.after(async () => {
+    await pool.end();
+    await admin.query(`drop database "${name}" with (force)`);
+    await admin.end();
+  });
+  await pool.query(await readFile(new URL("../src/engine.sql", import.meta.url), "utf8"));
+  return { dsn: target.href, pool };
 }
 
 let queues = 0;
@@ -77,4 +96,21 @@ export function gate(): { opened: Promise<void>; open: () => void } {
     open = resolve;
   });
   return { opened, open };
+}
+
+/** Notes the deadlines, in ms, that workers get for their claims; of a worker it is told to hurry, many a second. */
+export function renewals(t: TestContext): { deadlines: number[]; hurry: <W extends object>(worker: W) => W } {
+  const deadlines: number[] = [];
+  const { extend } = Client.prototype;
+  t.mock.method(
+    Client.prototype,
+    "extend",
+    async function (this: Client, ...args: Parameters<typeof extend>) {
+      const deadline = await extend.apply(this, args);
+      deadlines.push(deadline.getTime());
+      return deadline;
+    },
+  );
+  const hurry = <W extends object>(worker: W) => Object.assign(worker, { renewMs: 200 });
+  return { deadlines, hurry };
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test, { after } from "node:test";
-import { exactlyOnce, RetryAfter } from "../src/index.js";
+import { exactlyOnce, type Handler, RetryAfter } from "../src/index.js";
 import { memory, TestWeir } from "../src/testing.js";
-import { newQueue, poolOf } from "./setup.js";
+import { gate, newQueue, poolOf, renewals, until } from "./setup.js";
 
-type Queues = { orders: { id: number }; mails: { to: number }; letters: { to: number } };
+type Queues = { orders: { id: number }; long: number; mails: { to: number }; letters: { to: number } };
 
 // One for all tests here: a database within the process takes seconds to start.
 const weir = await memory<Queues>();
@@ -59,4 +59,37 @@ test("on a server: the same assertions", async (t) => {
     server.work("no-such-queue", () => {}),
     { code: "WR001" },
   );
+});
+
+test("in memory: a message whose handler takes longer than the lease runs once", async (t) => {
+  await weir.createQueue("long", { lanes: 1 });
+  await weir.send("long", 1);
+  const leaseMs = 3_600_000;
+  const runs: number[] = [];
+  const finish = gate();
+  const handler: Handler<number, Queues> = async ({ attempt }) => {
+    runs.push(attempt);
+    await finish.opened;
+  };
+  const { deadlines, hurry } = renewals(t);
+  const worker = hurry(weir.worker("long", handler, { leaseMs }));
+  void worker.run();
+  t.after(() => worker.stop({ hard: true }));
+  await until("the handler runs", () => runs.length === 1);
+  const other = weir.worker("long", handler, { leaseMs });
+  void other.run();
+  t.after(() => other.stop({ hard: true }));
+  await until("the lease is renewed", () => deadlines.length > 0);
+  for (let hours = 0; hours < 3; hours += 0.75) {
+    const before = deadlines.at(-1) ?? 0;
+    await weir.advance(0.75 * leaseMs);
+    await until("the lease is renewed from then on", () => (deadlines.at(-1) ?? 0) > before + 0.7 * leaseMs);
+    const looked = other.health().receivedAt;
+    await until("the other has looked", () => other.health().receivedAt !== looked);
+  }
+  finish.open();
+  await worker.stop();
+  assert.deepEqual(runs, [1]);
+  assert.equal(worker.health().lost, 0);
+  assert.equal((await weir.stats("long"))[0]?.claimed, 0, "it is acked");
 });
