@@ -62,10 +62,16 @@ bench: ## compare with another queue: make bench BENCH=send AGAINST=pgmq
 	@go build -o build/weir ./cmd/weir
 	@for what in $(BENCH); do ./build/weir bench $$what --against $(AGAINST); done
 
+# The systems that come near are repeated; then what `weir bench size` is fitted to; then all others, and once the other
+# kinds of workloads. What the time does not suffice for is done when it is called again.
 .PHONY: shootout
+shootout: SHOOTOUT := ./build/weir bench shootout --seconds 1
 shootout: ## measure Weir and other queues side by side for half an hour and write bench/results; again: it goes on
 	@go build -o build/weir ./cmd/weir
-	./build/weir bench shootout --quick --rounds 3 --seconds 1.5 --budget 28m $(ARGS)
+	$(SHOOTOUT) --quick --rounds 3 --budget 16m --systems weir,weir-go,weir-http,pgmq,pgq,queen,river,graphile-worker,table
+	$(SHOOTOUT) --rounds 1 --budget 1m --systems weir \
+		--workloads send-1,consume-1,cycle-10,cycle-1000,cycle-1-1024B,cycle-100-1024B,cycle-100-10240B,fan-out-2
+	$(SHOOTOUT) --quick --rounds 1 --budget 10m
 
 .PHONY: man
 man: ## write the manual pages into build/man/man1

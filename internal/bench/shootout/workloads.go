@@ -208,29 +208,32 @@ func small(all []Workload) []Workload {
 	return less
 }
 
-// quick are the workloads that tell most, with shorter ramps, and, once when they are done, some of every other kind:
-// for when there is little time.
+// Of a quick shootout: what is repeated, and what is done once when that is done, those that may take long last.
+var (
+	quickRepeated = []string{
+		"send-100", "consume-100", "cycle-100", "cycle-1", "jobs", "latency-100", "latency-1000", "held-free", "held-writer",
+	}
+	quickOnce = []string{
+		"held-reader", "fan-out-5", "keys-100", "backlog", "burst", "pgmq-5x40", "idle", "jobs-commit-off", "kill-worker",
+		"kill-postgres",
+	}
+)
+
+// quick are the workloads that tell most, with shorter ramps, and some of every other kind: for when there is little
+// time.
 func quick(all []Workload) []Workload {
-	repeated := []string{
-		"send-100", "consume-100", "cycle-100", "cycle-1", "latency-100", "latency-1000", "jobs", "held-free", "held-writer",
-	}
-	once := []string{
-		"fan-out-5", "keys-100", "backlog", "held-reader", "kill-worker", "kill-postgres", "pgmq-5x40", "burst", "idle",
-		"jobs-commit-off", "cycle-100-1024B", "cycle-10", "send-1", "consume-1", "fan-out-10", "keys-10000", "cycle-1000",
-	}
-	var less, last []Workload
-	for _, w := range all {
+	var less []Workload
+	for i, name := range slices.Concat(quickRepeated, quickOnce) {
+		at := slices.IndexFunc(all, func(w Workload) bool { return w.Name == name })
+		if at < 0 {
+			continue
+		}
+		w := all[at]
 		if w.Ramp != nil {
 			w.Ramp = []int{1, 8, 64}
 		}
-		w.Long = min(w.Long, 2)
-		w.Once = slices.Contains(once, w.Name)
-		switch {
-		case slices.Contains(repeated, w.Name):
-			less = append(less, w)
-		case w.Once:
-			last = append(last, w)
-		}
+		w.Long, w.Once = min(w.Long, 2), i >= len(quickRepeated)
+		less = append(less, w)
 	}
-	return append(less, last...)
+	return less
 }
