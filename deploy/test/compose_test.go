@@ -30,6 +30,9 @@ func TestTheComposeFileIsOneThatComposeTakes(t *testing.T) {
 		server.DependsOn["install"].Condition != "service_completed_successfully" {
 		t.Errorf("order %v, %v", install.DependsOn, server.DependsOn)
 	}
+	if install.Restart != "on-failure" || server.Restart != "unless-stopped" {
+		t.Errorf("restarts %q, %q", install.Restart, server.Restart)
+	}
 	for _, port := range server.Ports {
 		if port.HostIP != "127.0.0.1" {
 			t.Errorf("port %+v is open to other machines", port)

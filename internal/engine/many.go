@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,7 +20,8 @@ const (
 	sqlExtendMany = `select weir.extend_many($1, claim_ids => $2, leases => $3, requests => $4)`
 	sqlSettleMany = `select weir.settle_many($1, verbs => $2, claim_ids => $3, ids => $4::text[]::int8multirange[],
 		delays => $5, reasons => $6, requests => $7)`
-	sqlRelease = `select weir.release($1, $2, ids => $3)`
+	sqlFinishMany = `select weir.finish_many($1, claim_ids => $2, ids => $3, results => $4::text[]::jsonb[])`
+	sqlRelease    = `select weir.release($1, $2, ids => $3)`
 )
 
 // Want is what one consumer of a ReceiveMany asks for.
@@ -183,7 +185,7 @@ func multiranges(parts []ClaimPart) []*string {
 // rather than wait longer than so for another transaction.
 func (c *Client) SettleMany(
 	ctx context.Context, wait time.Duration, queue string, parts []ClaimPart,
-) (counts []*int, err error) {
+) ([]*int, error) {
 	claims, requests := splitParts(parts)
 	verbs := make([]string, len(parts))
 	var delays []*time.Duration
@@ -193,9 +195,18 @@ func (c *Client) SettleMany(
 		delays = put(delays, len(parts), i, p.Delay, p.Delay != nil)
 		reasons = put(reasons, len(parts), i, p.Reason, p.Reason != nil)
 	}
+	return c.within(ctx, "settle messages", wait, sqlSettleMany, queue, verbs, claims, multiranges(parts), delays, reasons,
+		requests)
+}
+
+// within calls a function that tells how many messages were settled for each part. It fails with SQLSTATE 55P03 rather
+// than wait longer than so for another transaction.
+func (c *Client) within(ctx context.Context, doing string, wait time.Duration, sql string, args ...any) (
+	counts []*int, err error,
+) {
 	var calls pgx.Batch
 	calls.Queue(sqlLockTimeout, strconv.FormatInt(wait.Milliseconds(), 10))
-	calls.Queue(sqlSettleMany, queue, verbs, claims, multiranges(parts), delays, reasons, requests)
+	calls.Queue(sql, args...)
 	results := c.q.SendBatch(ctx, &calls)
 	if _, err = results.Exec(); err == nil {
 		err = results.QueryRow().Scan(&counts)
@@ -203,7 +214,29 @@ func (c *Client) SettleMany(
 	if end := results.Close(); err == nil { // only now it is committed
 		err = end
 	}
-	return counts, wrap("settle messages", err)
+	return counts, wrap(doing, err)
+}
+
+// JobEnd is a job that is finished.
+type JobEnd struct {
+	Claim, ID int64
+	Result    json.RawMessage // nil: none
+}
+
+// FinishMany finishes jobs and returns, for each, 1, or 0 when it was finished before; nil where nothing was done,
+// which Finish does or says why not. It fails with SQLSTATE 55P03 rather than wait longer than so for another
+// transaction.
+func (c *Client) FinishMany(ctx context.Context, wait time.Duration, queue string, jobs []JobEnd) ([]*int, error) {
+	claims, ids := make([]int64, len(jobs)), make([]int64, len(jobs))
+	results := make([]*string, len(jobs))
+	for i, j := range jobs {
+		claims[i], ids[i] = j.Claim, j.ID
+		if j.Result != nil {
+			text := string(j.Result)
+			results[i] = &text
+		}
+	}
+	return c.within(ctx, "finish jobs", wait, sqlFinishMany, queue, claims, ids, results)
 }
 
 // ExtendMany gives what is plain to extend of many requests a new deadline and returns it for each part; nil where

@@ -91,7 +91,8 @@ func (c *dispatchCollector) Describe(ch chan<- *prometheus.Desc) {
 func (c *dispatchCollector) Collect(ch chan<- prometheus.Metric) {
 	s := c.Stats()
 	for kind, n := range map[string]dispatch.CallStats{
-		"send": s.Sends, "ack": s.Acks, "extend": s.Extends, "settle": s.Settles, "pop": s.Pops, "receive": s.Receives,
+		"send": s.Sends, "ack": s.Acks, "extend": s.Extends, "settle": s.Settles, "finish": s.Finishes, "pop": s.Pops,
+		"receive": s.Receives,
 	} {
 		ch <- prometheus.MustNewConstMetric(descRequests, prometheus.CounterValue, float64(n.Requests), kind)
 		ch <- prometheus.MustNewConstMetric(descCalls, prometheus.CounterValue, float64(n.Calls), kind)

@@ -50,7 +50,9 @@ func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error
 	if !errors.Is(err, dispatch.ErrAlone) {
 		return reply(acksOutput{Acks: list}, err)
 	}
-	list, err = each(ctx, a, "acks", in.Body.Acks, func(tx *engine.Client, _ int, item ackItem) (finished, error) {
+	list, err = each(ctx, a, in.Queue, "acks", in.Body.Acks, func(
+		tx *engine.Client, _ int, item ackItem,
+	) (finished, error) {
 		n, err := tx.Ack(ctx, in.Queue, item.ClaimID, item.IDs)
 		return finished{ClaimID: item.ClaimID, Finished: n}, err
 	})
@@ -166,7 +168,7 @@ func (a *api) settle(ctx context.Context, queue, listName string, parts []engine
 	if !errors.Is(err, dispatch.ErrAlone) {
 		return list, err
 	}
-	return each(ctx, a, listName, parts, func(tx *engine.Client, _ int, p engine.ClaimPart) (finished, error) {
+	return each(ctx, a, queue, listName, parts, func(tx *engine.Client, _ int, p engine.ClaimPart) (finished, error) {
 		n, err := tx.Settle(ctx, queue, p)
 		return finished{ClaimID: p.Claim, Finished: n}, err
 	})
@@ -217,7 +219,9 @@ func (a *api) extend(ctx context.Context, in *extendInput) (*output[extendsOutpu
 	if !errors.Is(err, dispatch.ErrAlone) {
 		return reply(extendsOutput{Extends: list}, err)
 	}
-	list, err = each(ctx, a, "extends", parts, func(tx *engine.Client, _ int, p engine.ClaimPart) (extended, error) {
+	list, err = each(ctx, a, in.Queue, "extends", parts, func(
+		tx *engine.Client, _ int, p engine.ClaimPart,
+	) (extended, error) {
 		deadline, err := tx.Extend(ctx, in.Queue, p.Claim, p.Lease)
 		return extended{ClaimID: p.Claim, Deadline: deadline}, err
 	})
@@ -242,18 +246,24 @@ func pair[V, R any](parts []engine.ClaimPart, values []V, of func(claim int64, v
 }
 
 // each does one call for every item of a list, in one transaction when there are several, and says which item failed.
+// It waits for its turn among what the queue has done alone.
 func each[I, R any](
-	ctx context.Context, a *api, list string, items []I, call func(*engine.Client, int, I) (R, error),
+	ctx context.Context, a *api, queue, list string, items []I, call func(*engine.Client, int, I) (R, error),
 ) ([]R, error) {
 	if len(items) == 0 {
 		return nil, invalid("body."+list, "the list is empty", fmt.Sprintf(`Send {%q:[{"claim_id":...}]}.`, list))
 	}
 	tracing.Settled(ctx, len(items))
+	leave, err := a.dispatch.Alone(ctx, queue)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if len(items) == 1 {
 		return inOrder(list, items, func(i int, item I) (R, error) { return call(a.engine, i, item) })
 	}
 	var results []R
-	err := a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
+	err = a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
 		results, err = inOrder(list, items, func(i int, item I) (R, error) { return call(tx, i, item) })
 		return err
 	})

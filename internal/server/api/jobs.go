@@ -3,9 +3,12 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/server/dispatch"
+	"github.com/weirmq/weir/internal/server/tracing"
 )
 
 type enqueueInput struct {
@@ -48,6 +51,8 @@ type JobPath struct {
 	Queue string `path:"queue" example:"jobs"`
 	ID    int64  `path:"id" example:"1"`
 }
+
+func (p *JobPath) queue() string { return p.Queue }
 
 // job shows how a tracked job stands.
 func (a *api) job(ctx context.Context, in *JobPath) (*output[engine.JobStatus], error) {
@@ -94,7 +99,17 @@ type finishOutput struct {
 
 // finish finishes claimed jobs with their results, all or none.
 func (a *api) finish(ctx context.Context, in *finishInput) (*output[finishOutput], error) {
-	list, err := each(ctx, a, "jobs", in.Body.Jobs, func(tx *engine.Client, _ int, item finishItem) (finished, error) {
+	if len(in.Body.Jobs) == 1 {
+		item := in.Body.Jobs[0]
+		tracing.Settled(ctx, 1)
+		n, err := a.dispatch.Finish(in.Queue, engine.JobEnd{Claim: item.ClaimID, ID: item.ID, Result: item.Result})
+		if !errors.Is(err, dispatch.ErrAlone) {
+			return reply(finishOutput{Jobs: []finished{{ClaimID: item.ClaimID, Finished: n}}}, err)
+		}
+	}
+	list, err := each(ctx, a, in.Queue, "jobs", in.Body.Jobs, func(
+		tx *engine.Client, _ int, item finishItem,
+	) (finished, error) {
 		n, err := tx.Finish(ctx, in.Queue, item.ClaimID, item.ID, item.Result)
 		return finished{ClaimID: item.ClaimID, Finished: n}, err
 	})

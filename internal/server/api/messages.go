@@ -50,6 +50,11 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 		tracing.Sent(ctx, sent.IDs)
 		return reply(sent, err)
 	}
+	leave, err := a.dispatch.Alone(ctx, in.Queue)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	var sent sendOutput
 	err = a.engine.InTx(ctx, func(tx *engine.Client) (err error) {
 		sent, err = sendRuns(ctx, tx, in.Queue, runs)
@@ -63,6 +68,11 @@ func (a *api) sendBatch(ctx context.Context, in *sendInput) (*output[sendOutput]
 func (a *api) sendRun(ctx context.Context, queue string, r run) (sendOutput, error) {
 	list, err := a.dispatch.Send(queue, r.batch, r.options)
 	if errors.Is(err, dispatch.ErrAlone) {
+		leave, busy := a.dispatch.Alone(ctx, queue)
+		if busy != nil {
+			return sendOutput{}, busy
+		}
+		defer leave()
 		list, err = a.engine.SendOnce(ctx, queue, r.batch, r.options)
 	}
 	out := sendOutput{IDs: make([]int64, len(list))}

@@ -106,6 +106,8 @@ type MessagePath struct {
 	ID    int64  `path:"id" example:"1"`
 }
 
+func (p *MessagePath) queue() string { return p.Queue }
+
 // get shows one message and how each group stands to it.
 func (a *api) get(ctx context.Context, in *MessagePath) (*output[engine.Stored], error) {
 	return reply(a.engine.Get(ctx, in.Queue, in.ID))

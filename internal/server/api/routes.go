@@ -118,9 +118,13 @@ func route[I, O any](
 	}
 	op.DefaultStatus = statusOf(name)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
-		out, err := handle(ctx, in)
+		leave, err := a.turn(ctx, name, in)
 		if err == nil {
-			return out, nil
+			defer leave()
+			var out *O
+			if out, err = handle(ctx, in); err == nil {
+				return out, nil
+			}
 		}
 		p := a.problem(ctx, name, err)
 		if header := p.header(); header != nil {
@@ -128,6 +132,20 @@ func route[I, O any](
 		}
 		return nil, p
 	})
+}
+
+// turn waits for the turn of an operation on a queue, unless it shares calls with others: what it then has to do alone
+// waits for its turn itself.
+func (a *api) turn(ctx context.Context, operation string, in any) (leave func(), err error) {
+	on, is := in.(interface{ queue() string })
+	switch operation {
+	case "send_batch", "receive", "events", "pop", "ack", "nack", "release", "reject", "extend", "snooze", "finish":
+		is = false
+	}
+	if !is {
+		return func() {}, nil
+	}
+	return a.dispatch.Alone(ctx, on.queue())
 }
 
 // statusOf is the status of an operation that was carried out; 0 is for huma to choose.
@@ -160,6 +178,9 @@ type GroupPath struct {
 	Queue string `path:"queue" example:"orders"`
 	Group string `path:"group" example:"default"`
 }
+
+func (p *QueuePath) queue() string { return p.Queue }
+func (p *GroupPath) queue() string { return p.Queue }
 
 // output carries a body.
 type output[B any] struct {

@@ -68,7 +68,12 @@ func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[tr
 			return nil, &itemError{list: s.list, index: s.index, err: err}
 		}
 	}
-	err := a.engine.InTx(ctx, func(tx *engine.Client) error {
+	leave, err := a.dispatch.Alone(ctx, steps[0].queue)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	err = a.engine.InTx(ctx, func(tx *engine.Client) error {
 		for _, s := range steps {
 			if err := s.do(ctx, tx); err != nil {
 				return &itemError{list: s.list, index: s.index, err: err}

@@ -65,6 +65,8 @@ type WorkflowPath struct {
 	Workflow int64  `path:"workflow" example:"1"`
 }
 
+func (p *WorkflowPath) queue() string { return p.Queue }
+
 type workflowOutput struct {
 	Steps []engine.WorkflowStep `json:"steps" doc:"None when there is no such workflow, or not any more."`
 }

@@ -16,9 +16,11 @@ type Dispatcher struct {
 	acks      *gatherer[string, []engine.ClaimPart, []int]
 	extends   *gatherer[string, []engine.ClaimPart, []time.Time]
 	settles   *gatherer[string, []engine.ClaimPart, []int]
+	finishes  *gatherer[string, engine.JobEnd, int]
 	pops      *gatherer[place, int, []engine.Message]
 	receivers *receivers
 	tides     *tides
+	alone     *alone
 }
 
 // New returns a Dispatcher. The listener tells it what other servers and SQL sessions send; it may be nil. When drain
@@ -27,11 +29,14 @@ func New(drain context.Context, client *engine.Client, listener *engine.Listener
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	d := &Dispatcher{engine: client, log: log, tides: newTides()}
+	d := &Dispatcher{engine: client, log: log, tides: newTides(), alone: &alone{
+		connections: func() int { return client.Pool().Max }, queues: map[string]*turns{},
+	}}
 	d.sends = newGatherer(func(aim sendAim) func() { d.tides.beforeSend(aim.queue); return func() {} }, d.sendAll)
 	d.acks = newGatherer(func(queue string) func() { d.tides.beforeAcks(queue); return d.tides.enter(queue) }, d.ackAll)
 	d.extends = newGatherer(d.tides.enter, d.extendAll)
 	d.settles = newGatherer(d.tides.enter, d.settleAll)
+	d.finishes = newGatherer(d.tides.enter, d.finishAll)
 	d.pops = newGatherer(func(at place) func() { return d.tides.enter(at.queue) }, d.popAll)
 	d.receivers = newReceivers(drain, listener, d.tides, d.consume)
 	return d
@@ -43,6 +48,7 @@ func (d *Dispatcher) Close() {
 	d.acks.ended.Wait()
 	d.extends.ended.Wait()
 	d.settles.ended.Wait()
+	d.finishes.ended.Wait()
 	d.pops.ended.Wait()
 	d.receivers.ended.Wait()
 }
@@ -126,7 +132,7 @@ type CallStats struct {
 
 // Stats say what a Dispatcher has done and holds.
 type Stats struct {
-	Sends, Acks, Extends, Settles, Pops, Receives CallStats
+	Sends, Acks, Extends, Settles, Finishes, Pops, Receives CallStats
 
 	Waiting   int64 // all but receives that are not answered yet
 	Receivers int64 // receives that are not answered yet
@@ -136,9 +142,10 @@ type Stats struct {
 func (d *Dispatcher) Stats() Stats {
 	return Stats{
 		Sends: d.sends.counts.read(), Acks: d.acks.counts.read(), Extends: d.extends.counts.read(),
-		Settles: d.settles.counts.read(), Pops: d.pops.counts.read(), Receives: d.receivers.counts.read(),
+		Settles: d.settles.counts.read(), Finishes: d.finishes.counts.read(), Pops: d.pops.counts.read(),
+		Receives: d.receivers.counts.read(),
 		Waiting: d.sends.waiting.Load() + d.acks.waiting.Load() + d.extends.waiting.Load() +
-			d.settles.waiting.Load() + d.pops.waiting.Load(),
+			d.settles.waiting.Load() + d.finishes.waiting.Load() + d.pops.waiting.Load(),
 		Receivers: d.receivers.held(),
 	}
 }

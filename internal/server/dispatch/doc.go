@@ -17,12 +17,16 @@
 //	acks      one ack_many, which leaves what is not plain (too late, locked elsewhere) to a call of its own
 //	extends   one extend_many, likewise
 //	nacks     one settle_many for them and for releases, snoozes and rejects, likewise; halved as sends are
+//	finishes  one finish_many, likewise, for those of one job each
 //	pops      one pop for all that pop from a group, first come first served
 //	receives  one receive_many for all that wait for a group, first come first served; each gets claims of its own.
 //	          The acks that came in meanwhile go along, in one transaction
 //
 // Where producers and consumers of a queue work as fast as they can, a send waits while the consumers have enough to
 // do, for a few of their calls, so that the queue does not grow without end. All of this is in tides.
+//
+// What goes alone is bounded queue by queue: the calls of one queue, which may all wait for one lock, leave half of the
+// connections to others.
 //
 // Nothing is decided here and nothing is kept: claims, leases and deadlines are the engine's, one for each consumer, so
 // that any server, and plain SQL, can settle what this one handed out, and a server that is killed loses nothing. No
