@@ -30,7 +30,7 @@ func each(t *testing.T, options string, test func(b bench)) {
 		t.Parallel()
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		surface.CreateQueue(t, db.Pool(t), queue, options)
-		test(bench{t, db, surface.MovableClock(t, db)})
+		test(bench{t, db, surface.StoppedClock(t, db)})
 	})
 }
 

@@ -22,7 +22,7 @@ func each(t *testing.T, options string, test func(l lines)) {
 		t.Parallel()
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		create(t, db, 1, options)
-		test(lines{t, db, surface.MovableClock(t, db)})
+		test(lines{t, db, surface.StoppedClock(t, db)})
 	})
 }
 

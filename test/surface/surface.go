@@ -253,18 +253,36 @@ func MovableClock(tb testing.TB, db *pgtest.DB) *Clock {
 	tb.Helper()
 	db.Exec(tb, "create sequence public.clock_offset minvalue 0")
 	db.Exec(tb, "select setval('public.clock_offset', 0)")
-	db.Exec(tb, `create or replace function weir_internal.clock() returns timestamptz language sql volatile
-		as $$ select clock_timestamp() + pg_sequence_last_value('public.clock_offset') * interval '1 microsecond' $$`)
-	return &Clock{db: db}
+	c := &Clock{db: db}
+	c.Run(tb)
+	return c
+}
+
+// StoppedClock is a MovableClock that stands still, so that it does not matter how long the test takes.
+func StoppedClock(tb testing.TB, db *pgtest.DB) *Clock {
+	tb.Helper()
+	c := MovableClock(tb, db)
+	c.Stop(tb)
+	return c
+}
+
+// Run has the engine's time pass.
+func (c *Clock) Run(tb testing.TB) {
+	tb.Helper()
+	c.since(tb, "clock_timestamp()")
 }
 
 // Stop has the engine's time stand still, but for Advance.
 func (c *Clock) Stop(tb testing.TB) {
 	tb.Helper()
 	now := pgtest.QueryVal[time.Time](tb, c.db, "select clock_timestamp()")
-	c.db.Exec(tb, fmt.Sprintf(`create or replace function weir_internal.clock() returns timestamptz language sql volatile
-		as $$ select timestamptz '%s' + pg_sequence_last_value('public.clock_offset') * interval '1 microsecond' $$`,
-		now.Format(time.RFC3339Nano)))
+	c.since(tb, "timestamptz '"+now.Format(time.RFC3339Nano)+"'")
+}
+
+func (c *Clock) since(tb testing.TB, time string) {
+	tb.Helper()
+	c.db.Exec(tb, `create or replace function weir_internal.clock() returns timestamptz language sql volatile
+		as $$ select `+time+` + pg_sequence_last_value('public.clock_offset') * interval '1 microsecond' $$`)
 }
 
 // Advance moves the engine's time on.

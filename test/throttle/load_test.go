@@ -64,6 +64,7 @@ func TestTheLimitHoldsWhateverRaces(t *testing.T) {
 			const messages, consumers = 160, 6
 			each(t, "max_attempts => 1000, "+run.settings, func(b bench) {
 				l := &load{bench: b, setting: run.setting, count: run.count, stop: make(chan struct{})}
+				b.clock.Run(b)
 				l.limit.Store(1 << 30)
 				b.ok("select weir.configure_queue('jobs', claims_bytes => 65536)")
 				b.sendKeys(messages, keys)

@@ -32,7 +32,7 @@ func each(t *testing.T, settings string, test func(b bench)) {
 		t.Parallel()
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 2")
-		b := bench{t, db, surface.MovableClock(t, db), db.Pool(t)}
+		b := bench{t, db, surface.StoppedClock(t, db), db.Pool(t)}
 		b.ok("select weir.create_group('jobs', 'limited', " + settings + ")")
 		test(b)
 	})
