@@ -110,6 +110,7 @@ begin;
 \ir queue/low.sql
 \ir queue/checkpoint.sql
 \ir queue/claim.sql
+\ir queue/claim_one.sql
 \ir queue/claim_record.sql
 \ir queue/reach.sql
 \ir queue/late.sql

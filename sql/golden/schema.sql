@@ -870,6 +870,7 @@
 -- function weir_internal.q1_claim(c weir_internal.claim, g weir_internal.groups, p_lane integer, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_due(g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_messages(c weir_internal.claim, p_ids int8multirange) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer) v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_internal.q1_claim_one(g weir_internal.groups, p_lanes integer[], p_lease interval, p_now timestamp with time zone, p_newest bigint) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_record(c weir_internal.claim, r weir_internal.log_record, p_lease interval) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_state(p_claim bigint, OUT c weir_internal.claim, OUT done int8multirange, OUT taken boolean) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -86,12 +86,21 @@ begin
             v_out := v_out || o;
         end loop;
     end if;
-    if g.ordered and v_want > 0 and exists (
-        select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
-        for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop
-            v_want := v_want - o.n;
+    if g.ordered then
+        if v_want > 0 and exists (
+            select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
+            for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop
+                v_want := v_want - o.n;
+                v_out := v_out || o;
+            end loop;
+        end if;
+    elsif v_want = 1 and not v_probed then
+        o := weir_internal.{q}_claim_one(g, v_lanes, p_lease, v_now, v_newest);
+        if o.n = 1 then
+            v_want := 0;
             v_out := v_out || o;
-        end loop;
+        end if;
+        v_probed := o.n is not distinct from 0;
     end if;
     if v_probed then
         v_lanes := weir_internal.{q}_probe(g, v_first, v_now);
@@ -139,12 +148,14 @@ begin
         v_probed := true;
         v_lanes := weir_internal.{q}_probe(g, v_first, v_now);
     end loop;
-    v_now := weir_internal.clock();
-    if g.ordered and v_want > 0 and exists (
-        select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
-        for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop -- what expired just now
-            v_out := v_out || o;
-        end loop;
+    if g.ordered and v_want > 0 then
+        v_now := weir_internal.clock();
+        if exists (
+            select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
+            for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop -- what expired just now
+                v_out := v_out || o;
+            end loop;
+        end if;
     end if;
     if pg_sequence_last_value('weir_internal.{q}_cancels') > 0 and cardinality(v_out) > 0 then
         v_out := weir_internal.drop_cancelled({no}, v_out);

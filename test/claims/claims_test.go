@@ -355,3 +355,37 @@ func TestRedeliveryHonoursMax(t *testing.T) {
 		b.wantNothing()
 	})
 }
+
+// A receive that read the lane's cursor, and then has to wait, must see that another has claimed in the lane meanwhile.
+func TestAReceiveThatWasHeldUpDoesNotClaimWhatAnotherHas(t *testing.T) {
+	each(t, func(b bench) {
+		slow, other := b.db.Conn(b), b.db.Conn(b)
+		for range 4 { // some receives probe first
+			id := b.send(1)[0]
+			for _, sql := range []string{
+				"begin", "lock table weir_internal.q1_log_0, weir_internal.q1_log_1, weir_internal.q1_log_2",
+			} {
+				if _, err := other.Exec(b.Context(), sql); err != nil {
+					b.Fatal(err)
+				}
+			}
+			type answer struct {
+				messages []surface.Message
+				err      error
+			}
+			answers := make(chan answer, 1)
+			go func() {
+				got, err := surface.Receive(context.Background(), slow, queue, group, 1, "1 day")
+				answers <- answer{got, err}
+			}()
+			pgtest.WaitForLock(b, b.db, slow.PgConn().PID())
+			b.wantIDs(b.receive(other, 1, "1 day"), 1, id)
+			if _, err := other.Exec(b.Context(), "commit"); err != nil {
+				b.Fatal(err)
+			}
+			if a := <-answers; a.err != nil || len(a.messages) != 0 {
+				b.Errorf("received %v, %v: want nothing, since %d is with another", a.messages, a.err, id)
+			}
+		}
+	})
+}

@@ -256,7 +256,11 @@ func (l *load) receiveSome(conn *pgx.Conn, group string) error {
 	ctx := context.Background()
 	began := time.Now()
 	lease := strconv.FormatInt(leaseTime.Milliseconds(), 10) + " ms"
-	got, err := surface.Receive(ctx, conn, queue, group, 1+rand.IntN(200), lease) //nolint:gosec // chance
+	batchMax := 1 // goes a way of its own
+	if chance(60) {
+		batchMax += rand.IntN(200) //nolint:gosec // chance
+	}
+	got, err := surface.Receive(ctx, conn, queue, group, batchMax, lease)
 	if err != nil {
 		return err
 	}
