@@ -16,6 +16,8 @@ export const url = given("WEIR_TEST_URL");
 /** A server that asks for the token. */
 export const secured = { url: given("WEIR_TEST_TOKEN_URL"), token: given("WEIR_TEST_TOKEN") };
 export const adminDsn = given("WEIR_TEST_ADMIN_DSN");
+/** The command `weir`. */
+export const program = given("WEIR");
 
 /** The ways to the engine. */
 export const targets = { sql: dsn, http: url };

@@ -29,7 +29,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class _AsyncPort:
-    """How the loop reaches the engine by an AsyncClient."""
+    """How the loop reaches the engine by an AsyncClient. The loop itself tries again, and so learns of each failure."""
 
     def __init__(self, client: AsyncClient, queue: str) -> None:
         self._client = client
@@ -37,7 +37,7 @@ class _AsyncPort:
         self.found = self._waiter.found
 
     async def run(self, call: Call[T]) -> T:
-        return await self._client.run(call)
+        return await self._client.transport.run(call)
 
     async def wait(self, most: float) -> None:
         await self._waiter.wait(most)
@@ -56,7 +56,7 @@ class _ThreadPort:
         self.found = self._waiter.found
 
     async def run(self, call: Call[T]) -> T:
-        result: T = await self._threads.submit(lambda: self._client.run(call)).future
+        result: T = await self._threads.submit(lambda: self._client.transport.run(call)).future
         return result
 
     async def wait(self, most: float) -> None:
