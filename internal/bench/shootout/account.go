@@ -61,6 +61,9 @@ func (r *run) account(ctx context.Context, before costs) error {
 	if r.w.Kill == "postgres" { // sequences go on some numbers further after a crash
 		r.result.Sent, r.result.Done = r.acked, min(r.acked, r.result.Done)
 	}
+	if r.cut {
+		r.result.Left = max(0, r.result.Sent*int64(max(1, r.w.Groups))-r.result.Done)
+	}
 	messages := r.rate()
 	if err := r.compare(); err != nil {
 		return err
@@ -121,7 +124,7 @@ func (r *run) compare() error {
 	if len(r.consumers) == 0 || r.w.Perpetual {
 		return nil
 	}
-	complete := r.w.Producers > 0 || !r.w.Timed
+	complete := !r.cut && (r.w.Producers > 0 || !r.w.Timed)
 	var last int64
 	var all []entry
 	for group := range max(1, r.w.Groups) {

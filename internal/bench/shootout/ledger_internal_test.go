@@ -1,6 +1,9 @@
 package shootout
 
 import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -15,6 +18,32 @@ func TestLedgersTellWhatCameTwiceAndOutOfOrder(t *testing.T) {
 	}
 	if f := look(entries, 0); f.outOfOrder != 0 {
 		t.Errorf("without keys %d are out of order", f.outOfOrder)
+	}
+}
+
+func TestADrainThatTakesTooLongIsCutAndWhatIsLeftIsNotLost(t *testing.T) {
+	t.Parallel()
+	r := &run{
+		driver: &driver{drain: time.Nanosecond}, sys: &System{Name: "slow"},
+		w:       Workload{Producers: 1, Consumers: 1, Timed: true},
+		ledgers: t.TempDir(), consumers: []*process{{}}, acked: 3, start: time.Unix(0, 0), stopped: time.Unix(60, 0),
+	}
+	if err := os.Mkdir(r.ledgerDir(0), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	one := append(binary.LittleEndian.AppendUint64(nil, 0), binary.LittleEndian.AppendUint64(nil, 5)...)
+	if err := os.WriteFile(filepath.Join(r.ledgerDir(0), "1"), one, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.await(t.Context(), r.acked); err != nil || !r.cut {
+		t.Fatalf("the drain was cut: %v, %v", r.cut, err)
+	}
+	if err := r.compare(); err != nil || r.result.Lost != 0 {
+		t.Errorf("%d are lost: %v", r.result.Lost, err)
+	}
+	r.cut = false
+	if err := r.compare(); err != nil || r.result.Lost != 2 {
+		t.Errorf("of a drain that was not cut %d are lost: %v", r.result.Lost, err)
 	}
 }
 

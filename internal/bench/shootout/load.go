@@ -51,7 +51,7 @@ func (r *run) load(ctx context.Context) error {
 		}
 	}
 	if consumes && !r.w.Perpetual && (r.w.Producers > 0 || !r.w.Timed) {
-		if err := r.drain(ctx, r.acked); err != nil {
+		if err := r.await(ctx, r.acked); err != nil {
 			return err
 		}
 	}
@@ -169,8 +169,9 @@ func (r *run) alive() error {
 	return nil
 }
 
-// drain waits until the consumers have received so many messages, or for as long as they make progress.
-func (r *run) drain(ctx context.Context, messages int64) error {
+// await waits until the consumers have received so many messages, or for as long as they make progress, but, where
+// nothing was killed, no longer than a drain may take.
+func (r *run) await(ctx context.Context, messages int64) error {
 	messages *= int64(max(1, r.w.Groups))
 	wait, left := patience, func(context.Context) (int64, error) { return messages - r.received(), nil }
 	every := lookEvery
@@ -179,10 +180,15 @@ func (r *run) drain(ctx context.Context, messages int64) error {
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	for last, since := int64(-1), time.Now(); time.Since(since) < wait; {
+	began := time.Now()
+	for last, since := int64(-1), began; time.Since(since) < wait; {
 		n, err := left(ctx)
 		if err != nil || n <= 0 {
 			return err
+		}
+		if r.w.Kill == "" && time.Since(began) > r.drain {
+			r.cut = true
+			return nil
 		}
 		if n != last {
 			last, since = n, time.Now()

@@ -122,7 +122,11 @@ func (t *Table) columns() []column {
 		column{"dead tuples", number("%.3f", func(r *Row) Spread { return r.DeadTuples })},
 		column{"storage MB", number("%.1f", func(r *Row) Spread { return r.StorageMB })},
 		column{"lost, twice, disordered", func(r *Row) string {
-			return fmt.Sprintf("%d, %d, %d", r.Lost, r.Duplicated, r.OutOfOrder)
+			text := fmt.Sprintf("%d, %d, %d", r.Lost, r.Duplicated, r.OutOfOrder)
+			if r.Left > 0 {
+				text += fmt.Sprintf("; %d left", r.Left)
+			}
+			return text
 		}})
 }
 

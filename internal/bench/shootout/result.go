@@ -35,6 +35,7 @@ type Result struct {
 	Lost       int64 `json:"lost"`
 	Duplicated int64 `json:"duplicated"`
 	OutOfOrder int64 `json:"out_of_order"`
+	Left       int64 `json:"left,omitempty"` // when the drain was cut short; not lost
 
 	Samples []Sample `json:"samples,omitempty"`
 }

@@ -20,6 +20,7 @@ const (
 	headStart      = 30 * time.Millisecond // between "go" and the beginning
 	lookEvery      = 10 * time.Millisecond // at the progress
 	patience       = 30 * time.Second      // without progress in a drain; the longest default poll is 5 s
+	drainMost      = time.Minute           // however much is left then: some defaults do two messages a second
 	lastSends      = 120 * time.Second     // for producers to end when their time is over
 	preloadBatch   = 100                   // messages
 	preloadSeconds = 15.0                  // a system that cannot send them all within them has less to consume
@@ -33,7 +34,8 @@ const (
 // driver runs workloads on systems.
 type driver struct {
 	server   *server
-	seconds  float64 // of a timed run
+	seconds  float64       // of a timed run
+	drain    time.Duration // at most, of a drain
 	log      *slog.Logger
 	shootout string
 
@@ -61,6 +63,7 @@ type run struct {
 	plans         []planned
 	waiting       int64 // messages before the load
 	acked         int64 // messages whose sends succeeded
+	cut           bool  // the drain was ended with messages left
 	start         time.Time
 	stopped       time.Time
 }

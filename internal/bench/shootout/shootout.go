@@ -160,7 +160,10 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 	if opts.Small {
 		workloads = small(workloads)
 	}
-	began := time.Now()
+	began, drain := time.Now(), drainMost
+	if opts.Small { // nothing is to depend on how slow the machine is
+		drain = settleWithin
+	}
 	systems = installed(ctx, systems, opts.Log)
 	server, err := openServer(ctx, opts.DSN, opts.Bin, opts.Log)
 	if err != nil {
@@ -177,7 +180,7 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 	}
 	defer func() { err = errors.Join(err, raw.file.Close()) }()
 	d := &driver{
-		server: server, seconds: opts.Seconds, log: opts.Log, shootout: began.UTC().Format("20060102T150405"),
+		server: server, seconds: opts.Seconds, drain: drain, log: opts.Log, shootout: began.UTC().Format("20060102T150405"),
 		installations: map[string]installation{},
 	}
 	defer func() { err = errors.Join(err, d.forget(context.WithoutCancel(ctx))) }()

@@ -50,6 +50,7 @@ type Row struct {
 	P50, P95, P99, P999, Max,
 	ServerCPU, ClientCPU, WAL, Commits, DeadTuples, ServerMB, ClientMB, StorageMB Spread
 	Lost, Duplicated, OutOfOrder int64 // of all repetitions together
+	Left                         int64 // likewise
 	best                         []Result
 	all                          []Result
 }
@@ -138,6 +139,7 @@ func (s *Shootout) row(e Entrant, w Workload) (Row, bool) {
 		default:
 			row.Lost, row.Duplicated = row.Lost+r.Lost, row.Duplicated+r.Duplicated
 			row.OutOfOrder += r.OutOfOrder
+			row.Left += r.Left
 			if p, ok := peaks[r.Repetition]; !ok || r.Rate > p.Rate {
 				peaks[r.Repetition] = r
 			}
