@@ -88,7 +88,7 @@ begin
         return null;
     end if;
     c.id := nextval('weir_internal.{q}_claim_ids') * 16384 + v_slot;
-    c.deadline := weir_internal.clock() + p_lease;
+    c.claimed_at := weir_internal.clock();
     c.finished := v_more is null and c.seg = v_hi;
     if c.finished then
         c.lo := weir_internal.next_segment({no}, c.lo, v_hi, c.cur);
@@ -99,10 +99,11 @@ begin
     --{ 2
     {if} v_ring / 2 % 2 = {k} then
         insert into weir_internal.{q}_claims_{k} (slot, what, id, prev, cur, lo, seg, from_txid, from_pos, txid, pos,
-            finished, due_at, due_id, ids, n, attempt, deadline, low, next_expiry, total)
+            finished, due_at, due_id, ids, n, attempt, claimed_at, deadline, low, next_expiry, total, pid)
         select v_slot, 0, c.id, c.prev, c.cur, c.lo, c.seg, c.txid, c.pos, r.txid, r.id,
-            c.finished, c.due_at, c.due_id, int8multirange(int8range(r.id, r.id + 1)), 1, 1, c.deadline,
-            c.low, least(c.next_expiry, c.deadline), coalesce(c.total, 0) + 1
+            c.finished, c.due_at, c.due_id, int8multirange(int8range(r.id, r.id + 1)), 1, 1, c.claimed_at,
+            c.claimed_at + p_lease, c.low, least(c.next_expiry, c.claimed_at + p_lease), coalesce(c.total, 0) + 1,
+            pg_backend_pid()
         where v_cursor = (select id from weir_internal.{q}_claims_{k}
                           where slot = v_slot and what = 0 order by id desc limit 1)
             and pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring;
