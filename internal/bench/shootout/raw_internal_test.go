@@ -74,11 +74,11 @@ func TestOtherRunsThanAFileHasAreRefused(t *testing.T) {
 
 func TestTheWorkersOfAGroupAreSpreadOverItsProcesses(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ workers, processes, of, least int }{
-		{1, 4, 1, 1}, {6, 4, 4, 1}, {40, 4, 4, 10}, {4, 0, 1, 4},
+	for _, c := range []struct{ workers, processes, cores, of, least int }{
+		{1, 4, 8, 1, 1}, {6, 4, 8, 4, 1}, {40, 4, 8, 4, 10}, {40, 4, 2, 2, 20}, {4, 0, 8, 1, 4},
 	} {
 		sys := &System{Processes: map[string]int{"best": c.processes}}
-		r := &run{sys: sys, setting: "best", w: Workload{Consumers: c.workers}}
+		r := &run{driver: &driver{cores: c.cores}, sys: sys, setting: "best", w: Workload{Consumers: c.workers}}
 		shares := r.shares()
 		sum := 0
 		for _, n := range shares {

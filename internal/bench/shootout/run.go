@@ -38,6 +38,7 @@ type driver struct {
 	drain    time.Duration // at most, of a drain
 	log      *slog.Logger
 	shootout string
+	cores    int
 
 	installations map[string]installation
 }
@@ -278,10 +279,11 @@ func (r *run) startConsumers(ctx context.Context) error {
 	return nil
 }
 
-// shares are the workers of each process of a group: all in one, or spread over those that the system's setting has.
+// shares are the workers of each process of a group: all in one, or spread over those that the system's setting has,
+// but over no more than there are cores, because more are slower.
 func (r *run) shares() []int {
 	workers := max(r.w.Consumers, r.workers)
-	shares := make([]int, min(workers, max(1, r.sys.Processes[r.setting])))
+	shares := make([]int, min(workers, max(1, min(r.cores, r.sys.Processes[r.setting]))))
 	for i := range workers {
 		shares[i%len(shares)]++
 	}

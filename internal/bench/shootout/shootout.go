@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -180,7 +181,8 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 	}
 	defer func() { err = errors.Join(err, raw.file.Close()) }()
 	d := &driver{
-		server: server, seconds: opts.Seconds, drain: drain, log: opts.Log, shootout: began.UTC().Format("20060102T150405"),
+		server: server, seconds: opts.Seconds, drain: drain, log: opts.Log, cores: runtime.NumCPU(),
+		shootout:      began.UTC().Format("20060102T150405"),
 		installations: map[string]installation{},
 	}
 	defer func() { err = errors.Join(err, d.forget(context.WithoutCancel(ctx))) }()
