@@ -51,6 +51,9 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b.press("main", "In work")
 	b.see("kitchen-1")
 	b.see("in 1")
+	b.do(chromedp.Evaluate(`void fetch("v1/queues/orders/groups/default/receive", {method: "POST",
+		headers: {"content-type": "application/json"}, body: "{}"})`, nil))
+	b.see("a client at 127.0.0.1")
 	b.press("main", "Delayed, retries")
 	b.see("retry")
 	b.see(`{"dish":"cake"}`)

@@ -27,10 +27,12 @@ const until = (text) => {
   return seconds > 0 ? `in ${age(seconds)}` : "now";
 };
 
-const holder = (c) =>
-  [c.application_name || (c.pid === null ? "not known" : "a session"), c.role_name && `as ${c.role_name}`]
-    .filter(Boolean)
-    .join(" ");
+const session = (c) =>
+  [c.application_name || (c.pid === null ? "not known" : "a session"), c.role_name && `as ${c.role_name}`];
+
+const client = (c) => [c.caller ?? "a client", `at ${c.client}`];
+
+const holder = (c) => (c.client ? client(c) : session(c)).filter(Boolean).join(" ");
 
 const lease = (c) =>
   c.deadline && new Date(c.deadline) > new Date()

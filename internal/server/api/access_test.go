@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -315,4 +316,56 @@ func TestWhoMayOnlyReadSeesClaimsAndCanDoNothingWithThem(t *testing.T) {
 		}
 	}
 	pgtest.WaitForRow(t, s.db, "select claimed = 1 from weir.stats('q')")
+}
+
+func TestAClaimNamesTheClientThatThisServerHandedItTo(t *testing.T) {
+	t.Parallel()
+	s, h := gatedSite(t, auth.Options{})
+	s.db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	s.db.Exec(t, "select weir.send_batch('q', array['1', '2', '3', '4', '5']::jsonb[])")
+	s.db.Exec(t, "select weir.receive('q')")
+	h.holder(t, "cook", "q", "consume")
+	h.holder(t, "waiter", "q", "consume")
+	take := func(name, path, body string) int64 {
+		status, _, text := s.as(h, name, "POST", group+"/receive"+path, body)
+		list := decode[struct{ Messages []engine.Message }](s, text).Messages
+		if status != http.StatusOK || len(list) == 0 {
+			t.Fatalf("receive by %s: %d %s", name, status, text)
+		}
+		return list[0].ClaimID
+	}
+	cooks, waiters := take("cook", "", `{"max":2}`), take("waiter", "", "")
+	callers := func() map[int64]string {
+		_, _, text := s.as(h, "cook", "GET", group+"/claims", "")
+		list := decode[struct {
+			Claims []struct {
+				ClaimID        int64 `json:"claim_id"`
+				Client, Caller *string
+			}
+		}](s, text).Claims
+		of := map[int64]string{}
+		for _, c := range list {
+			switch {
+			case c.Client == nil && c.Caller == nil:
+				of[c.ClaimID] = "nobody"
+			case c.Client == nil || c.Caller == nil || net.ParseIP(*c.Client) == nil:
+				t.Errorf("claims: %s", text)
+			default:
+				of[c.ClaimID] = *c.Caller
+			}
+		}
+		return of
+	}
+	all := callers()
+	if len(all) != 3 || all[cooks] != "cook" || all[waiters] != "waiter" {
+		t.Errorf("the claims are of %v, want those of cook %d, waiter %d and nobody", all, cooks, waiters)
+	}
+	first := pgtest.QueryVal[int64](t, s.db, "select first_id from weir.claims('q') where claim_id = $1", cooks)
+	body := fmt.Sprintf(`{"acks":[{"claim_id":%d,"ids":[%d]}]}`, cooks, first)
+	if status, _, text := s.as(h, "cook", "POST", group+"/ack", body); status != http.StatusOK {
+		t.Fatalf("ack: %d %s", status, text)
+	}
+	if all := callers(); all[cooks] != "cook" {
+		t.Errorf("after a part of it the claim is of %q", all[cooks])
+	}
 }

@@ -58,6 +58,7 @@ type api struct {
 	huma     huma.API
 	probe    engineProbe
 	mux      *gatedMux
+	holders  *holders
 	held     atomic.Int64 // bytes of the bodies of all requests under way
 	opt      Options
 }
@@ -85,7 +86,7 @@ func New(client *engine.Client, opt Options) http.Handler {
 	if opt.Dispatcher == nil {
 		opt.Dispatcher = dispatch.New(opt.Drain, client, opt.Listener, opt.Log)
 	}
-	a := &api{engine: client, dispatch: opt.Dispatcher, opt: opt}
+	a := &api{engine: client, dispatch: opt.Dispatcher, opt: opt, holders: newHolders()}
 	a.mux = newGatedMux(opt.Gate, a.withBody)
 	for _, ending := range []string{".json", ".yaml", "-3.0.json", "-3.0.yaml"} {
 		a.mux.needs["GET /openapi"+ending] = needsNothing

@@ -47,15 +47,15 @@ func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error
 		counts, err := a.dispatch.Ack(in.Queue, parts)
 		return pair(parts, counts, func(claim int64, n int) finished { return finished{claim, n} }), err
 	})
-	if !errors.Is(err, dispatch.ErrAlone) {
-		return reply(acksOutput{Acks: list}, err)
+	if errors.Is(err, dispatch.ErrAlone) {
+		list, err = each(ctx, a, in.Queue, "acks", in.Body.Acks, func(
+			tx *engine.Client, _ int, item ackItem,
+		) (finished, error) {
+			n, err := tx.Ack(ctx, in.Queue, item.ClaimID, item.IDs)
+			return finished{ClaimID: item.ClaimID, Finished: n}, err
+		})
 	}
-	list, err = each(ctx, a, in.Queue, "acks", in.Body.Acks, func(
-		tx *engine.Client, _ int, item ackItem,
-	) (finished, error) {
-		n, err := tx.Ack(ctx, in.Queue, item.ClaimID, item.IDs)
-		return finished{ClaimID: item.ClaimID, Finished: n}, err
-	})
+	a.holders.settled(in.Queue, list)
 	return reply(acksOutput{Acks: list}, err)
 }
 
@@ -165,13 +165,16 @@ func (a *api) settle(ctx context.Context, queue, listName string, parts []engine
 		counts, err := a.dispatch.Settle(queue, parts)
 		return pair(parts, counts, func(claim int64, n int) finished { return finished{claim, n} }), err
 	})
-	if !errors.Is(err, dispatch.ErrAlone) {
-		return list, err
+	if errors.Is(err, dispatch.ErrAlone) {
+		list, err = each(ctx, a, queue, listName, parts, func(
+			tx *engine.Client, _ int, p engine.ClaimPart,
+		) (finished, error) {
+			n, err := tx.Settle(ctx, queue, p)
+			return finished{ClaimID: p.Claim, Finished: n}, err
+		})
 	}
-	return each(ctx, a, queue, listName, parts, func(tx *engine.Client, _ int, p engine.ClaimPart) (finished, error) {
-		n, err := tx.Settle(ctx, queue, p)
-		return finished{ClaimID: p.Claim, Finished: n}, err
-	})
+	a.holders.settled(queue, list)
+	return list, err
 }
 
 type extendInput struct {

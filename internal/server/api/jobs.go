@@ -104,7 +104,9 @@ func (a *api) finish(ctx context.Context, in *finishInput) (*output[finishOutput
 		tracing.Settled(ctx, 1)
 		n, err := a.dispatch.Finish(in.Queue, engine.JobEnd{Claim: item.ClaimID, ID: item.ID, Result: item.Result})
 		if !errors.Is(err, dispatch.ErrAlone) {
-			return reply(finishOutput{Jobs: []finished{{ClaimID: item.ClaimID, Finished: n}}}, err)
+			list := []finished{{ClaimID: item.ClaimID, Finished: n}}
+			a.holders.settled(in.Queue, list)
+			return reply(finishOutput{Jobs: list}, err)
 		}
 	}
 	list, err := each(ctx, a, in.Queue, "jobs", in.Body.Jobs, func(
@@ -113,6 +115,7 @@ func (a *api) finish(ctx context.Context, in *finishInput) (*output[finishOutput
 		n, err := tx.Finish(ctx, in.Queue, item.ClaimID, item.ID, item.Result)
 		return finished{ClaimID: item.ClaimID, Finished: n}, err
 	})
+	a.holders.settled(in.Queue, list)
 	return reply(finishOutput{Jobs: list}, err)
 }
 

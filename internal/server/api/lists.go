@@ -22,13 +22,25 @@ type claimsInput struct {
 }
 
 type claimsOutput struct {
-	Claims []engine.Claim `json:"claims" doc:"The oldest first."`
+	Claims []claimOutput `json:"claims" doc:"The oldest first."`
+}
+
+type claimOutput struct {
+	engine.Claim
+
+	Client *string `json:"client" doc:"Address of the client that this server handed it to; null: not by this server."`
+	Caller *string `json:"caller" doc:"That client's token, or the subject of its JWT."`
 }
 
 // claims lists the claims of a group that are not finished.
 func (a *api) claims(ctx context.Context, in *claimsInput) (*output[claimsOutput], error) {
 	list, err := a.engine.Claims(ctx, in.Queue, in.Group, in.Max, in.After)
-	return reply(claimsOutput{Claims: list}, err)
+	out := make([]claimOutput, len(list))
+	for i, c := range list {
+		out[i].Claim = c
+		out[i].Client, out[i].Caller = a.holders.of(in.Queue, c.ClaimID)
+	}
+	return reply(claimsOutput{Claims: out}, err)
 }
 
 type parkedKeysInput struct {

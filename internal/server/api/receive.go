@@ -3,7 +3,10 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/auth"
@@ -13,6 +16,19 @@ import (
 type receiveInput struct {
 	GroupPath
 	Body *receiveBody
+
+	client string // its address
+}
+
+func (in *receiveInput) locate(r *http.Request) {
+	in.GroupPath.locate(r)
+	in.client = r.RemoteAddr
+}
+
+// Resolve implements huma.Resolver.
+func (in *receiveInput) Resolve(ctx huma.Context) []error {
+	in.client = ctx.RemoteAddr()
+	return nil
 }
 
 func (in *receiveInput) into() any {
@@ -47,6 +63,7 @@ func (a *api) receive(ctx context.Context, in *receiveInput) (*output[messagesOu
 	if list == nil {
 		list = []engine.Message{}
 	}
+	a.holders.handed(in.Queue, list, in.client, auth.From(ctx).Name)
 	tracing.Received(ctx, list)
 	return reply(messagesOutput{Messages: list}, err)
 }

@@ -81,6 +81,13 @@ func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[tr
 		}
 		return nil
 	})
+	if err == nil {
+		for _, s := range steps {
+			if s.settled != nil {
+				a.holders.settled(s.queue, (*s.settled)[s.index:s.index+1])
+			}
+		}
+	}
 	return reply(done, err)
 }
 
@@ -91,6 +98,8 @@ type step struct {
 	queue string
 	needs auth.Verb
 	do    func(ctx context.Context, tx *engine.Client) error
+
+	settled *[]finished // the list that its result goes to; nil for a send
 }
 
 // steps are the items of a transaction in the order in which they are done; each leaves its result in done.
@@ -104,7 +113,7 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 		steps = append(steps, step{list, i, queue, auth.Consume, func(ctx context.Context, tx *engine.Client) (err error) {
 			(*to)[i].Finished, err = call(ctx, tx)
 			return err
-		}})
+		}, to})
 	}
 	done.Acks, done.Nacks, done.Releases, done.Rejects = []finished{}, []finished{}, []finished{}, []finished{}
 	done.Sends = make([]sendOutput, len(b.Sends))
@@ -139,7 +148,7 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 				done.Sends[i], err = sendRuns(ctx, tx, m.Queue, runs)
 			}
 			return err
-		}})
+		}, nil})
 	}
 	return steps
 }
