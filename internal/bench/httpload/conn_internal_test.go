@@ -19,8 +19,10 @@ func TestAnswersOfEveryLengthAreReadToTheirEnd(t *testing.T) {
 			_, _ = w.Write([]byte("ok"))
 		case "/chunks":
 			_, _ = w.Write([]byte(long))
-		default:
+		case "/late":
 			w.WriteHeader(http.StatusConflict)
+		default:
+			w.WriteHeader(http.StatusForbidden)
 		}
 	}))
 	defer server.Close()
@@ -35,8 +37,11 @@ func TestAnswersOfEveryLengthAreReadToTheirEnd(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", want.path, len(got), err)
 		}
 	}
-	if _, err := c.Post("/other", nil); !errors.Is(err, ErrAnswer) {
+	if _, err := c.Post("/late", nil); !errors.Is(err, ErrConflict) {
 		t.Errorf("a conflict: %v", err)
+	}
+	if _, err := c.Post("/other", nil); !errors.Is(err, ErrAnswer) {
+		t.Errorf("a refusal: %v", err)
 	}
 	server.Close()
 	if _, err := c.Post("/short", nil); err == nil || errors.Is(err, net.ErrClosed) {
