@@ -27,10 +27,10 @@ func (b bench) wantList(what string, got []string, want ...string) {
 	}
 }
 
-// as is a session that calls itself by a name.
+// as is a session that calls itself by a name; never behind a pooler, where its server's process is of all clients.
 func (b bench) as(name string) *pgx.Conn {
 	b.Helper()
-	conn := b.db.Conn(b)
+	conn := b.db.As(b, pgtest.Owner)
 	if _, err := conn.Exec(b.Context(), "select set_config('application_name', $1, false)", name); err != nil {
 		b.Fatal(err)
 	}
