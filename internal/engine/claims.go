@@ -22,11 +22,15 @@ func (c *Client) Ack(ctx context.Context, queue string, claim int64, ids []int64
 func (c *Client) AckUnfinished(ctx context.Context, queue string, claim int64, ids []int64) (int, error) {
 	n, err := c.Ack(ctx, queue, claim, ids)
 	if err == nil && n == 0 {
-		return 0, NewError(CodeAlreadyFinished,
-			fmt.Sprintf("claim %d of queue %q was finished before", claim, queue),
-			"When this is a repetition, the first request was carried out: nothing is left to do.")
+		return 0, finishedBefore(fmt.Sprintf("claim %d of queue %q", claim, queue))
 	}
 	return n, err
+}
+
+// finishedBefore is the error of what must find something to finish, and found it finished.
+func finishedBefore(what string) error {
+	return NewError(CodeAlreadyFinished, what+" was finished before",
+		"When this is a repetition, the first request was carried out: nothing is left to do.")
 }
 
 // Nack gives messages of a claim back for another attempt after delay, or after the group's backoff when it is nil.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -76,6 +77,17 @@ func (c *Client) EnqueueBatch(ctx context.Context, queue string, jobs []Job, opt
 // Finish finishes a job with its result, nil for none, and returns 1, or 0 when it was finished before.
 func (c *Client) Finish(ctx context.Context, queue string, claim, id int64, result json.RawMessage) (int, error) {
 	return one[int](ctx, c, "finish job", sqlFinish, queue, claim, id, result)
+}
+
+// FinishUnfinished is Finish for work that must not be done twice: when the job was finished before, it is an error.
+func (c *Client) FinishUnfinished(
+	ctx context.Context, queue string, claim, id int64, result json.RawMessage,
+) (int, error) {
+	n, err := c.Finish(ctx, queue, claim, id, result)
+	if err == nil && n == 0 {
+		return 0, finishedBefore(fmt.Sprintf("job %d of queue %q", id, queue))
+	}
+	return n, err
 }
 
 // Progress tells how far a job is, and reports whether to go on: not when it was cancelled. With a lease it gives the

@@ -33,6 +33,12 @@ func (c *Client) Get(ctx context.Context, queue string, id int64) (*StoredMessag
 	return retry(ctx, c.tries, true, func() (*StoredMessage, error) { return c.b.get(ctx, queue, id) })
 }
 
+// GetMany shows those of several messages, 1 to 1,000, that the queue keeps, in the order of the ids, as Get does. It
+// reads the queue once for all of them.
+func (c *Client) GetMany(ctx context.Context, queue string, ids ...int64) ([]StoredMessage, error) {
+	return retry(ctx, c.tries, true, func() ([]StoredMessage, error) { return c.b.getMany(ctx, queue, ids) })
+}
+
 // DropQueue removes a queue with all its messages.
 func (c *Client) DropQueue(ctx context.Context, queue string) error {
 	return c.do(ctx, false, func() error { return c.b.dropQueue(ctx, queue) })

@@ -67,6 +67,7 @@ type backend interface {
 	dropQueue(ctx context.Context, queue string) error
 	listQueues(ctx context.Context) ([]Queue, error)
 	get(ctx context.Context, queue string, id int64) (*StoredMessage, error)
+	getMany(ctx context.Context, queue string, ids []int64) ([]StoredMessage, error)
 	createGroup(ctx context.Context, queue, group string, o GroupOptions) error
 	configureGroup(ctx context.Context, queue, group string, s GroupSettings) error
 	dropGroup(ctx context.Context, queue, group string) error
@@ -189,8 +190,8 @@ func (c *Client) InSQL(tx SQLQuerier) *Client {
 }
 
 // Transaction runs fn with a client whose calls share one transaction: committed when fn returns nil, else rolled
-// back. Over HTTP that client can Send, SendBatch and Ack; the calls go out when fn returns, so that within it they
-// give zeros. The error is ErrOutcomeUnknown when the commit failed in a way that leaves it open.
+// back. Over HTTP that client can Send, SendBatch, Ack and Finish; the calls go out when fn returns, so that within it
+// they give zeros. The error is ErrOutcomeUnknown when the commit failed in a way that leaves it open.
 func (c *Client) Transaction(ctx context.Context, fn func(tx *Client) error) error {
 	if h, ok := c.b.(*httpBackend); ok {
 		return h.transaction(ctx, c.hook, fn)

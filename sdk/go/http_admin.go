@@ -108,6 +108,16 @@ func (h *httpBackend) get(ctx context.Context, queue string, id int64) (*StoredM
 	return notFound(&out, h.call(ctx, http.MethodGet, path, nil, &out))
 }
 
+func (h *httpBackend) getMany(ctx context.Context, queue string, ids []int64) ([]StoredMessage, error) {
+	var out struct{ Messages []StoredMessage }
+	query := url.Values{}
+	for _, id := range ids {
+		query.Add("id", strconv.FormatInt(id, 10))
+	}
+	err := h.call(ctx, http.MethodGet, queuePath(queue)+"/messages?"+query.Encode(), nil, &out)
+	return out.Messages, err
+}
+
 func (h *httpBackend) dropQueue(ctx context.Context, queue string) error {
 	return h.call(ctx, http.MethodDelete, queuePath(queue), nil, nil)
 }

@@ -49,6 +49,7 @@ func (h *httpBackend) cancelled(ctx context.Context, queue, group string, claims
 
 // httpJob is a job of a claim.
 type httpJob struct {
+	Queue    string          `json:"queue,omitempty"` // in a transaction
 	ClaimID  int64           `json:"claim_id"`
 	ID       int64           `json:"id"`
 	Progress json.RawMessage `json:"progress,omitempty"` // of progress

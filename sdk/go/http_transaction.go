@@ -12,9 +12,10 @@ import (
 type gathered struct {
 	*httpBackend
 
-	mu    sync.Mutex
-	acks  []httpSettlement
-	sends []httpSend
+	mu       sync.Mutex
+	acks     []httpSettlement
+	finishes []httpJob
+	sends    []httpSend
 }
 
 // httpSend is what a transaction sends to one queue.
@@ -31,15 +32,18 @@ func (h *httpBackend) transaction(ctx context.Context, hook SendHook, fn func(tx
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.acks)+len(g.sends) == 0 {
-		return nil
-	}
 	in := map[string]any{}
 	if g.acks != nil {
 		in["acks"] = g.acks
 	}
+	if g.finishes != nil {
+		in["finishes"] = g.finishes
+	}
 	if g.sends != nil {
 		in["sends"] = g.sends
+	}
+	if len(in) == 0 {
+		return nil
 	}
 	err := h.call(ctx, http.MethodPost, "/v1/transaction", in, nil)
 	if Code(err) == codeBroken {
@@ -56,20 +60,25 @@ func (g *gathered) send(_ context.Context, queue string, batch []jsonMessage, o 
 }
 
 func (g *gathered) settle(_ context.Context, verb verb, queue string, items []settlement) ([]int, error) {
-	if verb != ack {
-		return nil, refused(string(verb))
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, item := range items {
-		g.acks = append(g.acks, httpSettlement{Queue: queue, ClaimID: item.claim, IDs: item.ids})
+		switch verb {
+		case ack:
+			g.acks = append(g.acks, httpSettlement{Queue: queue, ClaimID: item.claim, IDs: item.ids})
+		case finish:
+			job := httpJob{Queue: queue, ClaimID: item.claim, ID: item.ids[0], Result: item.result}
+			g.finishes = append(g.finishes, job)
+		case nack, reject, release, snooze:
+			return nil, refused(string(verb))
+		}
 	}
 	return nil, nil
 }
 
 // refused says that a call has no place in a transaction over HTTP.
 func refused(call string) error {
-	return fmt.Errorf("%s: %w: over HTTP it can send and ack only", call, ErrNotInTransaction)
+	return fmt.Errorf("%s: %w: over HTTP it can send, ack and finish only", call, ErrNotInTransaction)
 }
 
 // refusing is a transport that makes no request.

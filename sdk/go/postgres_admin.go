@@ -34,6 +34,9 @@ const (
 		from weir.list_queues() q cross join lateral to_jsonb(q) j order by queue_name`
 	sqlGet = `select id, key, payload::text, headers::text, enqueued_at, states::text from weir.get($1::text, $2::bigint)`
 
+	sqlGetMany = `select id, key, payload::text, headers::text, enqueued_at, states::text
+		from weir.get_many($1::text, $2::bigint[])`
+
 	sqlCreateGroup = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
 		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
 		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
@@ -114,27 +117,43 @@ func (p *postgres) listQueues(ctx context.Context) ([]Queue, error) {
 }
 
 func (p *postgres) get(ctx context.Context, queue string, id int64) (*StoredMessage, error) {
+	messages, err := p.stored(ctx, "get message", sqlGet, queue, id)
+	if err != nil || len(messages) == 0 {
+		return nil, err
+	}
+	return &messages[0], nil
+}
+
+func (p *postgres) getMany(ctx context.Context, queue string, ids []int64) ([]StoredMessage, error) {
+	return p.stored(ctx, "get messages", sqlGetMany, queue, ids)
+}
+
+// stored reads messages as their queue keeps them.
+func (p *postgres) stored(ctx context.Context, doing, text string, args ...any) ([]StoredMessage, error) {
 	type row struct {
 		StoredMessage
 
 		payload, states string
 		headers         *string
 	}
-	rows, err := collect(ctx, p, "get message", sqlGet, func(r *row) []any {
+	rows, err := collect(ctx, p, doing, text, func(r *row) []any {
 		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.states}
-	}, queue, id)
-	if err != nil || len(rows) == 0 {
+	}, args...)
+	if err != nil {
 		return nil, err
 	}
-	r := rows[0]
-	r.Payload = json.RawMessage(r.payload)
-	if r.headers != nil {
-		r.Headers = json.RawMessage(*r.headers)
+	messages := make([]StoredMessage, len(rows))
+	for i, r := range rows {
+		r.Payload = json.RawMessage(r.payload)
+		if r.headers != nil {
+			r.Headers = json.RawMessage(*r.headers)
+		}
+		if err := json.Unmarshal([]byte(r.states), &r.States); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", doing, errBadAnswer, err)
+		}
+		messages[i] = r.StoredMessage
 	}
-	if err := json.Unmarshal([]byte(r.states), &r.States); err != nil {
-		return nil, fmt.Errorf("get message: %w: %w", errBadAnswer, err)
-	}
-	return &r.StoredMessage, nil
+	return messages, nil
 }
 
 func (p *postgres) createGroup(ctx context.Context, queue, group string, o GroupOptions) error {

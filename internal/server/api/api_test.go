@@ -282,6 +282,51 @@ func TestATransactionFinishesAndSendsAcrossQueuesOnceOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestATransactionFinishesJobsWithTheirResultsOnceOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	s.want(http.StatusCreated, "PUT", "/v1/queues/next", "")
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/jobs", `{"jobs":[{"kind":"a"},{"kind":"b"}],"tracked":true}`)
+	list := s.receive()
+	if len(list) != 2 {
+		t.Fatalf("received %+v", list)
+	}
+	body := fmt.Sprintf(`{"finishes":[{"queue":"q","claim_id":%d,"id":%d,"result":{"n":1}},
+		{"queue":"q","claim_id":%d,"id":%d}],"sends":[{"queue":"next","messages":[{"payload":1}]}]`,
+		list[0].ClaimID, list[0].ID, list[1].ClaimID, list[1].ID)
+	show := func(i int) string {
+		job := decode[struct {
+			State  string
+			Result json.RawMessage
+		}](s, s.want(http.StatusOK, "GET", fmt.Sprint("/v1/queues/q/jobs/", list[i].ID), ""))
+		return job.State + " " + string(job.Result)
+	}
+	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction", body+`,"acks":[{"queue":"none","claim_id":1}]}`)
+	if p := decode[api.Problem](s, refused); p.SQLState != "WR001" || p.Errors[0].Location != "body.acks[0]" {
+		t.Errorf("problem %s", refused)
+	}
+	if got := show(0); got != "running null" {
+		t.Errorf("finished by a transaction that was undone: %s", got)
+	}
+	done := s.want(http.StatusOK, "POST", "/v1/transaction", body+`}`)
+	want := fmt.Sprintf(`"finishes":[{"claim_id":%d,"finished":1},{"claim_id":%d,"finished":1}]`,
+		list[0].ClaimID, list[1].ClaimID)
+	if !strings.Contains(done, want) {
+		t.Errorf("done: %s, want %s", done, want)
+	}
+	if got := show(0) + ", " + show(1); got != `done {"n":1}, done null` {
+		t.Errorf("jobs: %s", got)
+	}
+	repeated := s.want(http.StatusConflict, "POST", "/v1/transaction", body+`}`)
+	if p := decode[api.Problem](s, repeated); p.SQLState != "WR040" || p.Errors[0].Location != "body.finishes[0]" {
+		t.Errorf("problem %s", repeated)
+	}
+	stats, err := s.client.Stats(t.Context(), "next")
+	if err != nil || stats[0].Waiting != 1 {
+		t.Errorf("sent on: %+v, %v", stats, err)
+	}
+}
+
 func TestATransactionReleasesAndRejectsWithItsAcksOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -14,6 +15,7 @@ type transactionInput struct {
 
 type transactionBody struct {
 	Acks     []queueAckItem    `json:"acks,omitempty" doc:"Claims to finish, of any queues."`
+	Finishes []queueFinishItem `json:"finishes,omitempty" doc:"Jobs to finish with their results, of any queues."`
 	Nacks    []queueNackItem   `json:"nacks,omitempty" doc:"Claims to give back."`
 	Releases []queueAckItem    `json:"releases,omitempty" doc:"Claims to give back unused."`
 	Rejects  []queueRejectItem `json:"rejects,omitempty" doc:"Claims to make dead letters of."`
@@ -24,6 +26,13 @@ type queueAckItem struct {
 	Queue   string  `json:"queue"`
 	ClaimID int64   `json:"claim_id"`
 	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+}
+
+type queueFinishItem struct {
+	Queue   string          `json:"queue"`
+	ClaimID int64           `json:"claim_id"`
+	ID      int64           `json:"id" doc:"The job: a message of the claim."`
+	Result  json.RawMessage `json:"result,omitempty" doc:"Any JSON value; kept of a tracked job."`
 }
 
 type queueNackItem struct {
@@ -48,14 +57,15 @@ type queueSendItem struct {
 
 type transactionOutput struct {
 	Acks     []finished   `json:"acks"`
+	Finishes []finished   `json:"finishes"`
 	Nacks    []finished   `json:"nacks"`
 	Releases []finished   `json:"releases"`
 	Rejects  []finished   `json:"rejects"`
 	Sends    []sendOutput `json:"sends"`
 }
 
-// transaction settles claims and sends, across queues, all or nothing: what hands work on exactly once. An ack that
-// finishes nothing ends it, so that a client that got no answer may send the same request again.
+// transaction settles claims and sends, across queues, all or nothing: what hands work on exactly once. An ack or a
+// finish that finishes nothing ends it, so that a client that got no answer may send the same request again.
 func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[transactionOutput], error) {
 	var done transactionOutput
 	steps := in.Body.steps(&done)
@@ -115,11 +125,18 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 			return err
 		}, to})
 	}
-	done.Acks, done.Nacks, done.Releases, done.Rejects = []finished{}, []finished{}, []finished{}, []finished{}
+	for _, list := range []*[]finished{&done.Acks, &done.Finishes, &done.Nacks, &done.Releases, &done.Rejects} {
+		*list = []finished{}
+	}
 	done.Sends = make([]sendOutput, len(b.Sends))
 	for _, m := range b.Acks {
 		settle("acks", m.Queue, m.ClaimID, &done.Acks, func(ctx context.Context, tx *engine.Client) (int, error) {
 			return tx.AckUnfinished(ctx, m.Queue, m.ClaimID, m.IDs)
+		})
+	}
+	for _, m := range b.Finishes {
+		settle("finishes", m.Queue, m.ClaimID, &done.Finishes, func(ctx context.Context, tx *engine.Client) (int, error) {
+			return tx.FinishUnfinished(ctx, m.Queue, m.ClaimID, m.ID, m.Result)
 		})
 	}
 	for i, m := range b.Nacks {

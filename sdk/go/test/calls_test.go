@@ -196,6 +196,9 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		return list, err
 	},
 	"get": func(ctx context.Context, c *weir.Client, a arguments) (any, error) { return c.Get(ctx, a.Queue, a.ID) },
+	"get_many": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.GetMany(ctx, a.Queue, a.IDs...)
+	},
 	"drop_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.DropQueue(ctx, a.Queue)
 	},

@@ -17,7 +17,7 @@ var noMethods = map[string]string{
 	"receive_records": "what Receive calls", "mark_waiting": "what Receive calls before it waits",
 	"send_once":    "what the server calls; SendBatch takes dedup keys",
 	"receive_many": "what the server calls for many consumers", "ack_many": "likewise", "extend_many": "likewise",
-	"settle_many": "likewise", "get_many": "many at once, in SQL or over HTTP", "publish_batch": "likewise",
+	"settle_many": "likewise", "publish_batch": "likewise",
 	"finish_many": "what a worker calls", "cancelled": "likewise", "fire_schedules": "what maintain does",
 	"create_token": "tokens are for `weir token` and the server", "find_token": "likewise", "list_tokens": "likewise",
 	"revoke_token": "likewise",

@@ -212,6 +212,29 @@ def test_exactly_once_keeps_the_result_in_the_transaction_of_the_job(client: wei
     assert (rows, status and status.result) == ([(7,)], "charged")
 
 
+def test_exactly_once_over_http_keeps_the_result_and_what_was_sent_together(queue: str, url: str) -> None:
+    with weir.connect(url) as client:
+        jobs = weir.Jobs(client, queue)
+        onward = f"{queue}-onward"
+        client.create_queue(onward, lanes=1)
+
+        @jobs.job(tracked=True)
+        def charge(n: int) -> str:
+            current = jobs.current()
+            current.tx.send(onward, n)
+            if current.attempt == 1:
+                raise weir.RetryAfter(0, "undone")
+            return "charged"
+
+        number = charge.enqueue(7)
+        with jobs.worker(exactly_once=True, on_error=quiet):
+            until(lambda: (status := charge.status(number)) and status.state == "done")
+        status = charge.status(number)
+        sent = [message.payload for message in client.pop(onward, max=10)]
+        client.drop_queue(onward)
+    assert (sent, status and status.result) == ([7], "charged")
+
+
 def test_functions_that_cannot_be_called_by_names_are_refused(client: weir.Client, queue: str) -> None:
     jobs = weir.Jobs(client, queue)
     with pytest.raises(TypeError):

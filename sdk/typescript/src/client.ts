@@ -98,8 +98,8 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /**
    * Runs fn in a transaction that is committed when it returns and rolled back when it throws. Over PostgreSQL `db` is
-   * the connection, for statements of your own. Over HTTP only send, sendBatch and ack can be part of it: they are
-   * gathered and done when fn returns, so within it they return no ids and no counts.
+   * the connection, for statements of your own. Over HTTP only send, sendBatch, ack and finish can be part of it:
+   * they are gathered and done when fn returns, so within it they return no ids and no counts.
    */
   async transaction<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R> {
     const { db } = this;
@@ -188,6 +188,11 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
   /** Shows a message, wherever in its queue it is; null when the queue does not hold it, or not any more. */
   async get<K extends t.QueueName<Q>>(queue: K, id: t.Id): Promise<t.StoredMessage<Q[K]> | null> {
     return (await this.call(true, (c) => c.get(queue, id))) as t.StoredMessage<Q[K]> | null;
+  }
+
+  /** Shows those of several messages, 1 to 1,000, that the queue holds, in the order of the ids; it is read once. */
+  async getMany<K extends t.QueueName<Q>>(queue: K, ids: readonly t.Id[]): Promise<t.StoredMessage<Q[K]>[]> {
+    return (await this.call(true, (c) => c.getMany(queue, ids))) as t.StoredMessage<Q[K]>[];
   }
 
   /** Claims messages; none when there is nothing, or nothing came in the time to wait. */

@@ -2,7 +2,7 @@
 
 import { Code, disconnected, fromFetch, fromProblem, refuse, WeirError } from "./errors.js";
 import { parseExact } from "./exact.js";
-import { HttpJobs } from "./http_jobs.js";
+import { HttpJobs, ofClaim } from "./http_jobs.js";
 import type {
   Binding,
   ClaimedMessage,
@@ -17,6 +17,7 @@ import type {
   GroupStats,
   Headers,
   Id,
+  JobTransport,
   Message,
   Outgoing,
   Published,
@@ -62,6 +63,7 @@ export interface Request {
 /** What a transaction over HTTP has gathered. */
 export interface Gathered {
   acks: string[];
+  finishes: string[];
   sends: string[];
 }
 
@@ -126,12 +128,17 @@ export class HttpTransport implements Transport {
       const m = await this.call("GET", `${queuePath(queue)}/messages/${digits(id)}`, undefined, {
         idDepth: 1,
       });
-      const { key, payload, headers, states } = m;
-      return { queue, id: String(m.id), key, payload, headers, enqueuedAt: new Date(m.enqueued_at), states };
+      return stored(queue, m);
     } catch (error) {
       if (error instanceof WeirError && error.code === Code.messageNotFound) return null;
       throw error;
     }
+  }
+
+  async getMany(queue: string, ids: readonly Id[]): Promise<StoredMessage[]> {
+    const asked = ids.map((id) => `id=${digits(id)}`).join("&");
+    const { messages } = await this.call("GET", `${queuePath(queue)}/messages?${asked}`);
+    return messages.map((m: Json) => stored(queue, m));
   }
 
   async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
@@ -311,9 +318,10 @@ export class HttpTransport implements Transport {
   async close(): Promise<void> {}
 
   /** Does what a transaction has gathered, all or nothing. */
-  async commit({ acks, sends }: Gathered): Promise<void> {
-    if (acks.length + sends.length === 0) return;
-    await this.call("POST", "/v1/transaction", `{"acks":[${acks.join(",")}],"sends":[${sends.join(",")}]}`);
+  async commit({ acks, finishes, sends }: Gathered): Promise<void> {
+    if (acks.length + finishes.length + sends.length === 0) return;
+    const body = `{"acks":[${acks}],"finishes":[${finishes}],"sends":[${sends}]}`;
+    await this.call("POST", "/v1/transaction", body);
   }
 
   /** Makes a request and reads the answer. */
@@ -355,7 +363,8 @@ export class HttpTransport implements Transport {
 
 /** Gathers what a transaction over HTTP does, which the server does at its end. */
 export class GatheringTransport implements Pick<Transport, "send" | "sendBatch" | "settle" | "close"> {
-  readonly gathered: Gathered = { acks: [], sends: [] };
+  readonly gathered: Gathered = { acks: [], finishes: [], sends: [] };
+  readonly jobs = refusing(new GatheringJobs(this.gathered));
 
   async send(queue: string, m: Outgoing, options: SendBatchOptions): Promise<string> {
     await this.sendBatch(queue, [m], options);
@@ -379,10 +388,19 @@ export class GatheringTransport implements Pick<Transport, "send" | "sendBatch" 
   async close(): Promise<void> {}
 }
 
+/** Gathers the jobs that a transaction over HTTP finishes. */
+class GatheringJobs implements Pick<JobTransport, "finish"> {
+  constructor(private readonly gathered: Gathered) {}
+
+  async finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number> {
+    this.gathered.finishes.push(ofClaim(claimId, id, { queue, result }));
+    return 0;
+  }
+}
+
 /** The transport of a transaction over HTTP: what cannot be gathered is refused. */
 export function gathering(): GatheringTransport & Transport {
-  return refusing(Object.assign(new GatheringTransport(), { jobs: refusing({}) })) as GatheringTransport &
-    Transport;
+  return refusing(new GatheringTransport()) as GatheringTransport & Transport;
 }
 
 /** The same, with a method that refuses wherever it has none. */
@@ -402,7 +420,7 @@ function notGathered(name: string) {
   return refuse(
     "0A000",
     `${name} cannot be part of a transaction over HTTP`,
-    "There send, sendBatch and ack can; for anything else connect to PostgreSQL.",
+    "There send, sendBatch, ack and finish can; for anything else connect to PostgreSQL.",
   );
 }
 
@@ -481,6 +499,11 @@ function claimed({ claimId, ids, delayMs: delay_ms, reason }: Settlement, queue?
 
 function idsBody(ids: readonly Id[] | undefined): string {
   return ids ? `{"ids":[${ids.map(digits).join(",")}]}` : '{"all":true}';
+}
+
+function stored(queue: string, m: Json): StoredMessage {
+  const { key, payload, headers, states } = m;
+  return { queue, id: String(m.id), key, payload, headers, enqueuedAt: new Date(m.enqueued_at), states };
 }
 
 function message(at: GroupPath, m: Json): ClaimedMessage {

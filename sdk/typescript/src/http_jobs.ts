@@ -188,7 +188,7 @@ function defaultPath(queue: string): string {
 }
 
 /** A job of a claim. Ids are written as they are: a number of JavaScript may not hold them. */
-function ofClaim(claimId: Id, id: Id, more: object): string {
+export function ofClaim(claimId: Id, id: Id, more: object): string {
   const rest = JSON.stringify(more).slice(1, -1);
   return `{"claim_id":${digits(claimId)},"id":${digits(id)}${rest && ","}${rest}}`;
 }

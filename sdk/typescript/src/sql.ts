@@ -158,16 +158,12 @@ export class SqlTransport implements Transport {
   async get(queue: string, id: Id): Promise<StoredMessage | null> {
     const args: Arguments = { queue_name: ["text", queue], id: ["bigint", digits(id)] };
     const [row] = await this.call(storedColumns, "get", args);
-    if (!row) return null;
-    return {
-      queue,
-      id: row.id as string,
-      key: row.key as string | null,
-      payload: parse(row.payload),
-      headers: parse(row.headers) as Headers | null,
-      enqueuedAt: time(row.enqueued_at),
-      states: parse(row.states) as StoredMessage["states"],
-    };
+    return row ? stored(queue, row) : null;
+  }
+
+  async getMany(queue: string, ids: readonly Id[]): Promise<StoredMessage[]> {
+    const args: Arguments = { queue_name: ["text", queue], ids: ["bigint[]", list(ids)] };
+    return (await this.call(storedColumns, "get_many", args)).map((row) => stored(queue, row));
   }
 
   async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
@@ -437,6 +433,19 @@ function each(batch: readonly Outgoing[], value: (m: Outgoing) => unknown): stri
   return batch.some((m) => value(m) !== undefined)
     ? JSON.stringify(batch.map((m) => value(m) ?? null))
     : undefined;
+}
+
+/** A message as its queue holds it. */
+function stored(queue: string, row: Row): StoredMessage {
+  return {
+    queue,
+    id: row.id as string,
+    key: row.key as string | null,
+    payload: parse(row.payload),
+    headers: parse(row.headers) as Headers | null,
+    enqueuedAt: time(row.enqueued_at),
+    states: parse(row.states) as StoredMessage["states"],
+  };
 }
 
 /** The messages of a weir.message_record, in which what they share is said once. */

@@ -447,6 +447,7 @@ export interface Transport {
   route(topic: string): Promise<string[]>;
   listBindings(): Promise<Binding[]>;
   get(queue: string, id: Id): Promise<StoredMessage | null>;
+  getMany(queue: string, ids: readonly Id[]): Promise<StoredMessage[]>;
   /** Claims what is there; a transport that can waits for a first message on its own. */
   receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]>;
   /** Settles messages of several claims, all or none, and returns how many of each it settled. */

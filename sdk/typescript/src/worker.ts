@@ -25,8 +25,8 @@ export interface HandlerContext<Q extends object = QueueMap> {
   readonly client: Client<Q>;
   /**
    * Runs fn in a transaction that acks the message first: what fn writes through `db` and sends through `tx`, and the
-   * ack, happen together or not at all. See exactlyOnce. Of a job over PostgreSQL the transaction ends by finishing it
-   * with what fn returned.
+   * ack, happen together or not at all. See exactlyOnce. Of a job the transaction ends by finishing it with what fn
+   * returned.
    */
   finish<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R>;
 }
@@ -431,7 +431,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
           if (n === 0 && this.client.db) throw new ClaimLost(`message ${id} was finished before`);
         };
         const result = await this.client.transaction(async (tx, db) => {
-          if (!this.options.jobs || !this.client.db) {
+          if (!this.options.jobs) {
             once(await tx.ack(queue, claimId, { group: this.at.group, ids: [id] }));
             return fn(tx, db);
           }

@@ -204,6 +204,7 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   purge: (c, { queue, ...rest }) => c.purge(queue, rest),
   stats: (c, { queue }): Promise<GroupStats[]> => c.stats(queue),
   get: (c, { queue, id }) => c.get(queue, id),
+  get_many: (c, { queue, ids }) => c.getMany(queue, ids),
   configure_queue: (c, { queue, ...rest }) => c.configureQueue(queue, options(rest)),
   configure_group: (c, { queue, group, ...rest }) => c.configureGroup(queue, group, options(rest)),
   rename_queue: (c, { queue, new_name }) => c.renameQueue(queue, new_name),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { type TestContext } from "node:test";
 import { Client, type Jobs, RetryAfter, Snooze } from "../src/index.js";
-import { clientOf, dsn, newQueue, poolOf, secured, until } from "./setup.js";
+import { clientOf, dsn, newQueue, poolOf, secured, until, url } from "./setup.js";
 
 const quiet = { onError: () => {} };
 
@@ -145,8 +145,18 @@ test("over HTTP jobs run as over SQL, and a cancelled one is told", async (t) =>
   assert.equal(cancelled, "running");
 });
 
-test("what a job's function writes, sends and returns in a transaction is kept together", async (t) => {
-  const weir = new Client(poolOf(t));
+const clients: Record<string, (t: TestContext) => Promise<Client>> = {
+  SQL: async (t) => new Client(poolOf(t)),
+  HTTP: (t) => clientOf(t, url),
+};
+
+for (const [way, clientFor] of Object.entries(clients)) {
+  test(`over ${way} what a job's function sends and returns in a transaction is kept together`, (t) =>
+    handsOn(t, clientFor));
+}
+
+async function handsOn(t: TestContext, clientFor: (t: TestContext) => Promise<Client>) {
+  const weir = await clientFor(t);
   const queue = await newQueue(t, weir);
   const next = await newQueue(t, weir);
   const jobs = weir.jobs(queue, {
@@ -167,4 +177,4 @@ test("what a job's function writes, sends and returns in a transaction is kept t
     [7],
     "what the first attempt sent was rolled back",
   );
-});
+}

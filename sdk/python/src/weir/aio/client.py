@@ -133,8 +133,8 @@ class AsyncClient(AsyncJobCalls):
     async def transaction(self) -> AsyncIterator[AsyncTransaction]:
         """Begin a transaction: it commits when the block ends and rolls back when the block fails.
 
-        Over HTTP it can only ``send``, ``send_batch`` and ``ack``; they are sent when the block ends, and have no
-        results within it.
+        Over HTTP it can only ``send``, ``send_batch``, ``ack`` and ``finish``; they are sent when the block ends, and
+        have no results within it.
         """
         if isinstance(self.transport, AsyncHttp):
             gathered = AsyncGathered()
@@ -292,6 +292,13 @@ class AsyncClient(AsyncJobCalls):
             if error.code == MESSAGE_NOT_FOUND:  # how HTTP says it
                 return None
             raise
+
+    async def get_many(self, queue: str, ids: Sequence[int]) -> list[StoredMessage]:
+        """Show those of several messages, 1 to 1,000, that the queue holds, in the order of the ids.
+
+        The queue is read once for all of them.
+        """
+        return await self.run(calls.get_many(queue, ids))
 
     async def ack(
         self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None

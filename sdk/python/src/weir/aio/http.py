@@ -82,26 +82,32 @@ class AsyncGathered:
 
     def __init__(self) -> None:
         self._acks: list[Any] = []
+        self._finishes: list[Any] = []
         self._sends: list[Any] = []
 
     async def run(self, call: Call[T]) -> T:
         """Note a call; its result is not known before the transaction ends."""
         request = call.request
-        if request is None or call.name not in {"send", "send_batch", "ack"}:
+        if request is None or call.name not in {"send", "send_batch", "ack", "finish"}:
             text = f"{call.name} cannot be part of a transaction over HTTP"
-            raise errors.Error(errors.NOT_SUPPORTED, text, hint="Only send, send_batch and ack can; or use PostgreSQL.")
+            hint = "Only send, send_batch, ack and finish can; or use PostgreSQL."
+            raise errors.Error(errors.NOT_SUPPORTED, text, hint=hint)
         queue = request.path.split("/")[3]
         if call.name == "ack":
             self._acks += [{"queue": queue} | item for item in request.body["acks"]]
             return call.answer({"acks": [{"finished": 1}]})  # else the request fails as a whole
+        if call.name == "finish":
+            self._finishes += [{"queue": queue} | job for job in request.body["jobs"]]
+            return call.answer({"jobs": [{"finished": 1}]})  # likewise
         self._sends.append({"queue": queue} | request.body)
         return call.answer({"ids": [0] * len(request.body["messages"])})
 
     async def commit(self, http: AsyncHttp) -> None:
         """Send what was gathered."""
-        if self._acks or self._sends:
-            body = {"acks": self._acks, "sends": self._sends}
-            await http.post(Request("POST", "/v1/transaction", {name: part for name, part in body.items() if part}))
+        body = {"acks": self._acks, "finishes": self._finishes, "sends": self._sends}
+        given = {name: part for name, part in body.items() if part}
+        if given:
+            await http.post(Request("POST", "/v1/transaction", given))
 
     async def aclose(self) -> None:
         """Nothing is open."""

@@ -35,7 +35,7 @@ from weir.calls.jobs import (
     progress,
     snooze,
 )
-from weir.calls.messages import get, peek, pop, receive, send, send_batch
+from weir.calls.messages import get, get_many, peek, pop, receive, send, send_batch
 from weir.calls.schedules import (
     list_schedules,
     next_times,
@@ -71,6 +71,7 @@ __all__ = [
     "extend_all",
     "finish",
     "get",
+    "get_many",
     "job",
     "list_bindings",
     "list_groups",

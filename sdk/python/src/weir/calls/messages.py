@@ -194,17 +194,37 @@ def peek(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]
     return Call("peek", sql, params, _messages(queue, group), request, _http_messages(queue, group), True)
 
 
+_STORED = "id, key, payload::text, headers::text, enqueued_at, states::text"
+
+
+def _stored(row: Row) -> StoredMessage:
+    id, key, payload, headers, enqueued, states = row  # noqa: A001
+    return StoredMessage(id, key, loads(payload), loads(headers), enqueued, loads(states))
+
+
+def _http_stored(m: Any) -> StoredMessage:
+    at = parse_time(m["enqueued_at"])
+    return StoredMessage(m["id"], m.get("key"), m.get("payload"), m.get("headers"), at, m["states"])
+
+
 def get(queue: str, id: int) -> Call[StoredMessage | None]:
-    columns = "id, key, payload::text, headers::text, enqueued_at, states::text"
-    sql, params = write("get", [Arg("queue_name", "text", queue), Arg("id", "bigint", id)], columns)
+    sql, params = write("get", [Arg("queue_name", "text", queue), Arg("id", "bigint", id)], _STORED)
 
     def rows(found: list[Row]) -> StoredMessage | None:
-        for id, key, payload, headers, enqueued, states in found:  # noqa: A001
-            return StoredMessage(id, key, loads(payload), loads(headers), enqueued, loads(states))
-        return None
+        return _stored(found[0]) if found else None
 
-    def answer(m: Any) -> StoredMessage:
-        at = parse_time(m["enqueued_at"])
-        return StoredMessage(m["id"], m.get("key"), m.get("payload"), m.get("headers"), at, m["states"])
+    return Call("get", sql, params, rows, Request("GET", f"{queue_path(queue)}/messages/{id}"), _http_stored, True)
 
-    return Call("get", sql, params, rows, Request("GET", f"{queue_path(queue)}/messages/{id}"), answer, True)
+
+def get_many(queue: str, ids: Sequence[int]) -> Call[list[StoredMessage]]:
+    args = [Arg("queue_name", "text", queue), Arg("ids", "bigint[]", list(ids))]
+    sql, params = write("get_many", args, _STORED)
+
+    def rows(found: list[Row]) -> list[StoredMessage]:
+        return [_stored(row) for row in found]
+
+    def answer(given: Any) -> list[StoredMessage]:
+        return [_http_stored(m) for m in given["messages"]]
+
+    request = Request("GET", f"{queue_path(queue)}/messages", query={"id": list(ids)})
+    return Call("get_many", sql, params, rows, request, answer, True)

@@ -134,8 +134,8 @@ class Client(JobCalls):
     def transaction(self) -> Iterator[Transaction]:
         """Begin a transaction: it commits when the block ends and rolls back when the block fails.
 
-        Over HTTP it can only ``send``, ``send_batch`` and ``ack``; they are sent when the block ends, and have no
-        results within it.
+        Over HTTP it can only ``send``, ``send_batch``, ``ack`` and ``finish``; they are sent when the block ends, and
+        have no results within it.
         """
         if isinstance(self.transport, Http):
             gathered = Gathered()
@@ -293,6 +293,13 @@ class Client(JobCalls):
             if error.code == MESSAGE_NOT_FOUND:  # how HTTP says it
                 return None
             raise
+
+    def get_many(self, queue: str, ids: Sequence[int]) -> list[StoredMessage]:
+        """Show those of several messages, 1 to 1,000, that the queue holds, in the order of the ids.
+
+        The queue is read once for all of them.
+        """
+        return self.run(calls.get_many(queue, ids))
 
     def ack(
         self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
