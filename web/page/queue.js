@@ -232,7 +232,8 @@ function storageOf(s) {
   return h(
     "p",
     {},
-    `${bytes(s.bytes)} in ${s.segments} segment${s.segments === 1 ? "" : "s"} of the log, ${s.lanes} lanes. `,
+    `${bytes(s.bytes)} in ${s.segments} segment${s.segments === 1 ? "" : "s"} of the log, ` +
+      `${s.lanes} lane${s.lanes === 1 ? "" : "s"}. `,
     s.rotated_at ? `Last rotation ${time(s.rotated_at)}. ` : "Not rotated yet. ",
     s.blocked_by && h("strong", { class: "bad" }, `Space is kept by ${s.blocked_by}${session}. `),
     s.blocked_by && s.blocker_query && h("code", {}, s.blocker_query),
