@@ -103,13 +103,13 @@ func (g *Gate) Again(ctx context.Context, c *Caller) (*Caller, error) {
 // identify tells who a token belongs to. Those who ask for the same token at once share the answer.
 func (g *Gate) identify(ctx context.Context, proof string) (*Caller, error) {
 	digest := sha256.Sum256([]byte(proof))
-	now := g.opt.Now()
-	for _, remembered := range []*lru.Cache[[sha256.Size]byte, seen]{g.in, g.out} {
-		if known, ok := remembered.Get(digest); ok && now.Before(known.until) {
-			return known.caller, known.err
-		}
+	if known, ok := g.recall(digest); ok {
+		return known.caller, known.err
 	}
 	found, err, _ := g.lookups.Do(string(digest[:]), func() (any, error) {
+		if known, ok := g.recall(digest); ok { // a look has ended since
+			return known.caller, known.err
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()
 		caller, err := g.look(ctx, proof, digest)
@@ -117,6 +117,17 @@ func (g *Gate) identify(ctx context.Context, proof string) (*Caller, error) {
 	})
 	caller, _ := found.(*Caller)
 	return caller, err //nolint:wrapcheck // it comes from look
+}
+
+// recall returns what was found out about a token not long ago.
+func (g *Gate) recall(digest [sha256.Size]byte) (seen, bool) {
+	now := g.opt.Now()
+	for _, remembered := range []*lru.Cache[[sha256.Size]byte, seen]{g.in, g.out} {
+		if known, ok := remembered.Get(digest); ok && now.Before(known.until) {
+			return known, true
+		}
+	}
+	return seen{}, false
 }
 
 // look asks whoever knows about a token.
