@@ -25,6 +25,7 @@ begin
             into v_found;
         exception
             when others then
+                continue when v_queue not in (select * from weir_internal.visible_queues()); -- dropped meanwhile
                 v_found := array[row('error', 'unreadable', v_queue, null, sqlstate,
                     'The queue cannot be looked at, and so not be used either: ' || sqlerrm,
                     'See what docs/reference/errors.md says about ' || sqlstate || '.')::weir.finding];

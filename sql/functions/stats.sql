@@ -28,8 +28,8 @@ begin
         begin
             return query execute 'select * from ' || weir_internal.queue_function('stats', v_queue) || '()';
         exception
-            when sqlstate 'WR001' or undefined_function or undefined_table then
-                if stats.queue_name is not null then
+            when sqlstate 'WR001' or undefined_function or undefined_table or internal_error then
+                if stats.queue_name is not null or v_queue in (select * from weir_internal.visible_queues()) then
                     raise;
                 end if; -- else it was dropped meanwhile
         end;

@@ -167,3 +167,24 @@ func TestAPreparedTransactionThatKeepsASegmentIsNamed(t *testing.T) {
 		b.want("default", "blocked_by is null")
 	})
 }
+
+func TestStatsAndDoctorPassOverAQueueThatIsDroppedMeanwhile(t *testing.T) {
+	each(t, "1", func(b bench) {
+		for what, sql := range map[string]string{
+			"stats":  "select coalesce(string_agg(distinct queue_name, ' '), $1) from weir.stats()",
+			"doctor": "select coalesce(string_agg(distinct queue_name, ' '), $1) from weir.doctor() where queue_name <> $1",
+		} {
+			b.db.Exec(b, "select weir.create_queue('going')")
+			dropping := b.run("begin", "select weir.drop_queue('going')")
+			looking, seen := b.db.Conn(b), make(chan error, 1)
+			pid := pgtest.PID(b, looking)
+			var queues string
+			go func() { seen <- looking.QueryRow(b.Context(), sql, queue).Scan(&queues) }()
+			pgtest.WaitForLock(b, b.db, pid)
+			b.on(dropping, "commit")
+			if err := <-seen; err != nil || queues != queue {
+				b.Errorf("%s: %q, %v", what, queues, err)
+			}
+		}
+	})
+}
