@@ -46,8 +46,10 @@ begin
             insert into weir_internal.{q}_claims_{k} (slot, what, id, n, finished)
             select slot, 2, id, n, true from weir_internal.{q}_claims_{k}
             where slot = v_slot and what = 0 and id = p_claim and n > 0 and deadline > weir_internal.clock()
-                and (select true from weir_internal.{q}_claims_{k} -- nothing was recorded about it
+                and (select true from weir_internal.{q}_claims_{k} -- nothing of it is done
                      where slot = v_slot and what = 2 and id = p_claim limit 1) is null
+                and (select true from weir_internal.{q}_claims_{k} -- and it does not stand in lines
+                     where slot = v_slot and what = 1 and id = p_claim limit 1) is null
                 and pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring
             limit 1
             returning n into v_n;

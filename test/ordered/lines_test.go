@@ -111,6 +111,23 @@ func TestASlowConsumerKeepsItsKeysAndFreesTheLaneAfterThePatience(t *testing.T) 
 	})
 }
 
+func TestAWholeClaimThatWasTakenOutOfItsLaneIsAckedAndItsKeyGoesOn(t *testing.T) {
+	each(t, "patience => '1 second'", func(l lines) {
+		l.send("a", 0)
+		l.send("a", 1)
+		slow := l.receive(1, "1 minute", "a0")
+		l.clock.Advance(t, 2*time.Second)
+		l.receive(10, "1 minute") // takes the claim out of the lane
+		if n, err := surface.Ack(t.Context(), l.db.Pool(t), queue, slow[0].ClaimID, nil); err != nil || n != 1 {
+			t.Fatalf("ack: %d, %v", n, err)
+		}
+		l.ack(l.receive(10, "1 minute", "a1")[0])
+		if n := pgtest.QueryVal[int](t, l.db, "select count(*)::int from weir.parked_keys($1, $2)", queue, group); n != 0 {
+			t.Errorf("%d keys are parked when all is done", n)
+		}
+	})
+}
+
 func TestWhatKillsItsConsumerDiesAndItsKeyGoesOn(t *testing.T) {
 	each(t, "max_attempts => 2", func(l lines) {
 		l.send("a", 0)
