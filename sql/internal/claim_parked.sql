@@ -1,6 +1,7 @@
 -- weir_internal.claim_parked(p_queue, g, p_max, p_lease)
 -- Claims the heads of an ordered group's parked lines that are due. A line's head is not claimed while a claim holds
--- it; one that came out of `later` not while a claim of its lane may hold messages of the same line.
+-- it; one that came out of `later` not while a claim of its lane may hold messages of the same line. A group that was
+-- dropped or given limits since it was read is passed over.
 --
 -- Parameters:
 --   p_queue  queue number
@@ -28,9 +29,11 @@ declare
 begin
     select * into q from weir_internal.queues where no = p_queue;
     v_slot := g.no * (q.lanes + 1) + q.lanes;
-    if not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), v_slot)
-        or not g.limited
-        and exists (select from weir_internal.groups w where w.queue_no = q.no and w.no = g.no and w.limited) then
+    if not pg_try_advisory_xact_lock(weir_internal.lock_class(q.no), v_slot) then
+        return;
+    end if;
+    if not exists (select from weir_internal.groups w
+                   where w.queue_no = q.no and w.no = g.no and w.id = g.id and w.limited = g.limited) then
         return;
     end if;
     execute format('select * from weir_internal.q%s_cursor($1)', q.no) into c using v_slot;

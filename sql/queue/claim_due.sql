@@ -7,7 +7,7 @@
 -- claimed. A row that commits later than that place passed its due time was in progress in the snapshot, so it is found
 -- by its transaction; see weir_internal.due_at for why no other can be late.
 --
--- A group that was given limits since it was read is passed over.
+-- The group is read again under the lock: one that was dropped or given limits meanwhile is passed over.
 --
 -- Parameters:
 --   g        the group
@@ -24,6 +24,7 @@ set search_path = pg_catalog, pg_temp
 as $body$
 declare
     v_slot smallint := g.no * ({lanes} + 1) + {lanes};
+    v_limited boolean := g.limited;
     c weir_internal.claim := weir_internal.{q}_cursor(v_slot);
     r weir_internal.log_record;
     l weir_internal.later_row;
@@ -34,10 +35,14 @@ declare
     v_ttl_start timestamptz := weir_internal.ttl_start(g); -- what is for this group alone may be older than its since
 begin
     if not weir_internal.{q}_is_due(g, c, v_now)
-        or not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot)
-        or not g.limited
-        and exists (select from weir_internal.groups w where w.queue_no = {no} and w.no = g.no and w.limited) then
+        or not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot) then
         return;
+    end if;
+    select * into g from weir_internal.groups where queue_no = {no} and no = g.no and id = g.id;
+    if not found or g.limited <> v_limited then
+        return;
+    elsif g.ttl > interval '0' then
+        g := weir_internal.apply_ttl(g);
     end if;
     c := weir_internal.{q}_cursor(v_slot);
     k := c;

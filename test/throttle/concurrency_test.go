@@ -198,6 +198,37 @@ func TestAGroupInUseIsGivenAnotherLimitAndNone(t *testing.T) {
 	})
 }
 
+func TestAReceiveThatIsUnderWayWhenItsGroupIsGivenALimitKeepsToIt(t *testing.T) {
+	each(t, "backoff_min => '0'", func(b bench) {
+		b.send(3)
+		b.get(1, 1)
+		b.ok("select weir.nack('jobs', claim_id, array[id], '0') from weir.receive('jobs', 'limited')")
+		tx := b.begin()
+		if _, err := tx.Exec(b.Context(), "lock table weir_internal.q1_later"); err != nil {
+			b.Fatal(err)
+		}
+		slow, received := b.db.Conn(b), make(chan []surface.Message)
+		go func() {
+			got, err := surface.Receive(b.Context(), slow, queue, "limited", 10, "30 seconds")
+			if err != nil {
+				b.Error(err)
+			}
+			received <- got
+		}()
+		pgtest.WaitFor(b, "the receive looks for what is due", func() bool {
+			return pgtest.QueryVal[bool](b, b.db, `select exists (select from pg_locks
+				where not granted and relation = 'weir_internal.q1_later'::regclass)`)
+		})
+		b.ok("select weir.configure_group('jobs', 'limited', concurrency_max => 1)")
+		if err := tx.Commit(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if got := <-received; len(got) != 0 {
+			b.Errorf("received %v with one message claimed of one allowed", got)
+		}
+	})
+}
+
 func TestALimitOutlastsWhatIsDoneToTheGroup(t *testing.T) {
 	each(t, "concurrency_max => 2", func(b bench) {
 		b.send(30)
