@@ -158,10 +158,10 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** Sends a message to every queue that has a binding for the topic. */
   async publish(topic: string, payload: unknown, options: t.PublishOptions = {}): Promise<t.Published[]> {
-    return this.sending(topic, [{ payload, headers: options.headers }], ([m]) =>
-      this.call(options.dedupKey !== undefined, (c) =>
-        c.publish(topic, payload, { ...options, headers: m?.headers }),
-      ),
+    const { key, headers, dedupKey, ...rest } = options;
+    const message = { payload, key, headers, dedupKey };
+    return this.sending(topic, [message], ([{ payload: sent, ...more } = message]) =>
+      this.call(dedupKey !== undefined, (c) => c.publish(topic, sent, { ...rest, ...more })),
     );
   }
 

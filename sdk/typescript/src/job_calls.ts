@@ -14,7 +14,11 @@ export abstract class JobCalls {
     messages: readonly t.Outgoing[],
     send: (messages: readonly t.Outgoing[]) => Promise<R>,
   ): Promise<R> {
-    return this.hooks ? this.hooks.sending(destination, messages, send) : send(messages);
+    if (!this.hooks) return send(messages);
+    return this.hooks.sending(destination, messages, async (passed) => {
+      if (passed.length === messages.length) return send(passed);
+      throw new RangeError(`a hook made ${passed.length} messages of ${messages.length}`);
+    });
   }
 
   /** Enqueues a job, and returns its id or that of the job of the same unique key that is there already. */
@@ -26,9 +30,11 @@ export abstract class JobCalls {
   ): Promise<string> {
     const { unique = false, uniqueKey, uniqueForMs } = options;
     const repeatable = unique || uniqueKey !== undefined || uniqueForMs !== undefined;
-    return this.sending(queue, [{ payload: args, headers: options.headers }], ([m]) =>
-      this.call(repeatable, (c) => c.jobs.enqueue(queue, kind, args, { ...options, headers: m?.headers })),
-    );
+    const job = { kind, args, key: options.key, headers: options.headers };
+    return this.sending(queue, outgoing([job]), (ms) => {
+      const [{ args: sent, key, headers } = job] = asSent([job], ms);
+      return this.call(repeatable, (c) => c.jobs.enqueue(queue, kind, sent, { ...options, key, headers }));
+    });
   }
 
   /** Enqueues many jobs, all or none. */
@@ -37,7 +43,12 @@ export abstract class JobCalls {
     jobs: readonly t.OutgoingJob[],
     options: Omit<t.JobOptions, "key" | "headers" | "runAt" | "uniqueKey"> = {},
   ): Promise<t.Enqueued[]> {
-    return this.call(options.unique ?? false, (c) => c.jobs.enqueueBatch(queue, jobs, options));
+    const { unique = false, uniqueForMs } = options;
+    const repeatable =
+      unique || uniqueForMs !== undefined || jobs.every(({ uniqueKey }) => uniqueKey !== undefined);
+    return this.sending(queue, outgoing(jobs), (ms) =>
+      this.call(repeatable, (c) => c.jobs.enqueueBatch(queue, asSent(jobs, ms), options)),
+    );
   }
 
   /** How a tracked job stands; null when it is not tracked or ended longer ago than such are kept. */
@@ -144,12 +155,34 @@ export abstract class JobCalls {
     return this.start(queue, { form: "batch", steps: jobs, callback, ...options });
   }
 
-  private async start(queue: string, workflow: t.NewWorkflow): Promise<string> {
-    return this.call(workflow.name !== undefined, (c) => c.jobs.startWorkflow(queue, workflow));
+  private async start(queue: string, { steps, callback, ...rest }: t.NewWorkflow): Promise<string> {
+    const all = callback ? [...steps, callback] : steps;
+    const started = await this.sending(queue, outgoing(all), async (ms) => {
+      const sent = asSent(all, ms);
+      const last = callback && sent.pop();
+      const workflow = { ...rest, steps: sent, callback: last };
+      return {
+        workflow: await this.call(rest.name !== undefined, (c) => c.jobs.startWorkflow(queue, workflow)),
+      };
+    });
+    return started.workflow;
   }
 
   /** How the steps of a workflow stand; none when there is no such workflow, or not any more. */
   async workflow(queue: string, id: t.Id): Promise<t.WorkflowStep[]> {
     return this.call(true, (c) => c.jobs.workflow(queue, id));
   }
+}
+
+/** Jobs or steps as the messages that they become. */
+function outgoing(jobs: readonly (t.OutgoingJob | t.Step)[]): t.Outgoing[] {
+  return jobs.map(({ args = {}, key, headers }) => ({ payload: args, key, headers }));
+}
+
+/** Jobs or steps with what a hook made of their messages. */
+function asSent<J extends t.OutgoingJob | t.Step>(jobs: readonly J[], messages: readonly t.Outgoing[]): J[] {
+  return jobs.map((job, i) => {
+    const { payload, key, headers } = messages[i] as t.Outgoing;
+    return { ...job, args: payload, key, headers };
+  });
 }

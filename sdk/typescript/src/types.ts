@@ -410,7 +410,11 @@ export interface WorkflowStep {
 
 /** Stands around every send of a client and every handler of its workers: see otel.ts. */
 export interface Hooks {
-  /** Stands around a send to a queue or a publish to a topic; may send other messages, as ones with more headers. */
+  /**
+   * Stands around what one call sends to a queue, publishes to a topic or enqueues; may send each message as another,
+   * such as one with more headers, or throw to have nothing sent. A job, or a step of a workflow, is a message with its
+   * arguments; the callback of a batch is the last.
+   */
   sending<R>(
     destination: string,
     messages: readonly Outgoing[],

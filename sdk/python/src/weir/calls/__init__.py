@@ -45,7 +45,7 @@ from weir.calls.schedules import (
     unschedule,
 )
 from weir.calls.topics import bind, list_bindings, publish, route, unbind
-from weir.calls.workflows import start_batch, start_chain, start_workflow, workflow
+from weir.calls.workflows import start_batch, start_chain, start_workflow, step, workflow
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -106,6 +106,7 @@ __all__ = [
     "start_chain",
     "start_workflow",
     "stats",
+    "step",
     "unbind",
     "unschedule",
     "version",

@@ -22,6 +22,9 @@ from weir.calls.call import (
 )
 from weir.types import Json, Step, WorkflowStep
 
+Steps = Sequence[Mapping[str, Json]]
+"""Each as ``step`` returns it."""
+
 
 def step(given: Step | Mapping[str, Any]) -> dict[str, Json]:
     """Return a step as the engine takes it."""
@@ -37,18 +40,16 @@ def step(given: Step | Mapping[str, Any]) -> dict[str, Json]:
     )
 
 
-def start_workflow(queue: str, steps: Sequence[Step | Mapping[str, Any]], name: str | None) -> Call[int]:
+def start_workflow(queue: str, steps: Steps, name: str | None) -> Call[int]:
     return _start("start_workflow", "steps", "workflows", queue, steps, name, {})
 
 
-def start_chain(queue: str, steps: Sequence[Step | Mapping[str, Any]], name: str | None) -> Call[int]:
+def start_chain(queue: str, steps: Steps, name: str | None) -> Call[int]:
     return _start("start_chain", "jobs", "chains", queue, steps, name, {})
 
 
-def start_batch(
-    queue: str, jobs: Sequence[Step | Mapping[str, Any]], callback: Step | Mapping[str, Any], name: str | None
-) -> Call[int]:
-    return _start("start_batch", "jobs", "batches", queue, jobs, name, {"callback": step(callback)})
+def start_batch(queue: str, jobs: Steps, callback: Mapping[str, Json], name: str | None) -> Call[int]:
+    return _start("start_batch", "jobs", "batches", queue, jobs, name, {"callback": dict(callback)})
 
 
 def _start(
@@ -56,11 +57,11 @@ def _start(
     word: str,
     resource: str,
     queue: str,
-    steps: Sequence[Step | Mapping[str, Any]],
+    steps: Steps,
     name: str | None,
     more: dict[str, Json],
 ) -> Call[int]:
-    given = [step(each) for each in steps]
+    given = [dict(each) for each in steps]
     args = [
         Arg("queue_name", "text", queue),
         Arg(word, "jsonb[]", [json_text(each) for each in given]),

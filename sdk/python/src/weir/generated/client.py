@@ -165,14 +165,14 @@ class Client(JobCalls):
     ) -> int:
         """Send one message and return its id. The payload is JSON, a dataclass or a pydantic model."""
         with self.hooks.sending(queue, [Outgoing(codec.encode(payload), key, headers, dedup_key)]) as sending:
-            [message] = sending.messages
+            [message] = sending.passed(1)
             call = calls.send(
                 queue,
                 message.payload,
-                key=key,
+                key=message.key,
                 headers=message.headers,
                 delay=delay,
-                dedup_key=dedup_key,
+                dedup_key=message.dedup_key,
                 priority=priority,
             )
             sending.ids = [self.run(call)]
@@ -194,7 +194,7 @@ class Client(JobCalls):
             for m in messages
         ]
         with self.hooks.sending(queue, encoded) as sending:
-            call = calls.send_batch(queue, sending.messages, delay=delay, priority=priority)
+            call = calls.send_batch(queue, sending.passed(len(encoded)), delay=delay, priority=priority)
             sending.ids = self.run(call)
             return sending.ids
 
@@ -211,14 +211,14 @@ class Client(JobCalls):
     ) -> list[Published]:
         """Send a message to every queue that is bound to the topic, and return where it went."""
         with self.hooks.sending(topic, [Outgoing(codec.encode(payload), key, headers, dedup_key)]) as sending:
-            [message] = sending.messages
+            [message] = sending.passed(1)
             call = calls.publish(
                 topic,
                 message.payload,
-                key=key,
+                key=message.key,
                 headers=message.headers,
                 delay=delay,
-                dedup_key=dedup_key,
+                dedup_key=message.dedup_key,
                 priority=priority,
             )
             return self.run(call)

@@ -12,7 +12,7 @@ from weir import calls, codec
 from weir.calls import Call
 from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND
-from weir.hooks import Hooks
+from weir.hooks import Hooks, as_sent, outgoing
 from weir.types import Duration, Enqueued, JobStatus, Json, Outgoing, Schedule, Step, WorkflowStep
 
 T = TypeVar("T")
@@ -51,12 +51,12 @@ class JobCalls(ABC):
         ``unique_for``. Only a ``tracked`` job can be asked for by ``job``.
         """
         with self.hooks.sending(queue, [Outgoing({} if args is None else codec.encode(args), key, headers)]) as sending:
-            [message] = sending.messages
+            [message] = sending.passed(1)
             call = calls.enqueue(
                 queue,
                 kind,
                 message.payload,
-                key=key,
+                key=message.key,
                 headers=message.headers,
                 delay=delay,
                 run_at=run_at,
@@ -82,17 +82,19 @@ class JobCalls(ABC):
     ) -> list[Enqueued]:
         """Enqueue many jobs, all or none: ``{"kind": ..., "args": ..., "key": ..., "unique_key": ...}`` each."""
         encoded = [codec.encode(job) for job in jobs]
-        return self.run(
-            calls.enqueue_batch(
+        with self.hooks.sending(queue, outgoing(encoded)) as sending:
+            call = calls.enqueue_batch(
                 queue,
-                encoded,
+                as_sent(encoded, sending),
                 delay=delay,
                 priority=priority,
                 unique_for=unique_for,
                 unique=unique,
                 tracked=tracked,
             )
-        )
+            enqueued = self.run(call)
+            sending.ids = [job.id for job in enqueued]
+            return enqueued
 
     def job(self, queue: str, id: int) -> JobStatus | None:
         """Return how a tracked job stands; None when it is not tracked or ended longer ago than such are kept."""
@@ -193,13 +195,17 @@ class JobCalls(ABC):
         their results. A step that is done is not run again, whatever is restarted. With a name that the queue has a
         workflow of, nothing is started, and the id is that one's.
         """
-        return self.run(calls.start_workflow(queue, steps, name))
+        planned = [calls.step(each) for each in steps]
+        with self.hooks.sending(queue, outgoing(planned)) as sending:
+            return self.run(calls.start_workflow(queue, as_sent(planned, sending), name))
 
     def start_chain(
         self, queue: str, steps: Sequence[Step | Mapping[str, Any]], *, name: str | None = None
     ) -> int:
         """Start jobs that come one after the other: see ``start_workflow``."""
-        return self.run(calls.start_chain(queue, steps, name))
+        planned = [calls.step(each) for each in steps]
+        with self.hooks.sending(queue, outgoing(planned)) as sending:
+            return self.run(calls.start_chain(queue, as_sent(planned, sending), name))
 
     def start_batch(
         self,
@@ -210,7 +216,10 @@ class JobCalls(ABC):
         name: str | None = None,
     ) -> int:
         """Start jobs all at once, and one, the callback, when all have ended, however they did: exactly once."""
-        return self.run(calls.start_batch(queue, jobs, callback, name))
+        planned = [calls.step(each) for each in (*jobs, callback)]
+        with self.hooks.sending(queue, outgoing(planned)) as sending:
+            *first, last = as_sent(planned, sending)
+            return self.run(calls.start_batch(queue, first, last, name))
 
     def workflow(self, queue: str, id: int) -> list[WorkflowStep]:
         """Return how the steps of a workflow stand; none when there is no such workflow, or not any more."""
