@@ -92,8 +92,9 @@ func TestAStoppingServerAnswersTheReceivesThatWait(t *testing.T) {
 		}
 		answer <- response.Status + " " + strings.TrimSpace(string(text))
 	}()
-	pgtest.WaitForRow(t, db, `select exists (select from pg_stat_activity
-		where datname = current_database() and state = 'idle' and query like '%receive_many%')`)
+	pgtest.WaitFor(t, "it to wait", func() bool {
+		return strings.Contains(ask(t, http.MethodGet, url+"/metrics", "", nil).text, "\nweir_dispatch_receivers 1\n")
+	})
 	const listens = `select exists (select from pg_stat_activity
 		where datname = current_database() and application_name = 'listener')`
 	pgtest.WaitForRow(t, db, listens)

@@ -64,10 +64,11 @@ func run(t *testing.T, major int, span time.Duration, held bool) {
 	for range 2 {
 		others.Go(func() { l.maintain(over) })
 	}
-	others.Go(func() { l.disturb(produce) })
+	senders.Go(func() { l.disturb(produce) })
 	others.Go(func() { l.stopWhenTurned(span, stop) })
 
 	senders.Wait()
+	db.Pool(t).Reset() // a connection of it may have been ended after its last use
 	if held {
 		if _, err := writer.Exec(t.Context(), "commit"); err != nil {
 			t.Fatal(err)

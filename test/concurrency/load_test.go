@@ -395,13 +395,15 @@ func (l *load) late(err error) error {
 	return err
 }
 
-// settled says whether every group has acknowledged every message that was committed.
+// settled says whether every group has acknowledged every message that was committed, and knows of it.
 func (l *load) settled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, g := range l.groups {
-		if len(l.acked[g]) < len(l.committed) {
-			return false
+		for p := range l.committed {
+			if !l.acked[g][p] {
+				return false
+			}
 		}
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,16 +163,17 @@ func TestABatchCallsBackOnce(t *testing.T) {
 		b.db.Exec(b, "create table called (workflow bigint, ended jsonb)")
 		b.db.Exec(b, "select weir.cancel('jobs', id) from weir.workflow('jobs', 1) where no = 3")
 		var workers sync.WaitGroup
+		var called atomic.Int64
+		stop := make(chan struct{})
+		end := sync.OnceFunc(func() { close(stop); workers.Wait() })
+		defer end()
 		for w := range 4 {
 			workers.Go(func() {
-				for idle := 0; idle < 20; {
+				for over := false; !over; {
 					got, err := surface.Receive(b.Context(), pool, queue, "default", 3, "1 minute")
 					if err != nil {
 						b.Errorf("receive: %v", err)
 						return
-					}
-					if idle++; len(got) > 0 {
-						idle = 0
 					}
 					for _, m := range got {
 						sql := []string{
@@ -186,14 +188,24 @@ func TestABatchCallsBackOnce(t *testing.T) {
 						if _, err := pool.Exec(b.Context(), sql, m.ClaimID, m.ID); err != nil {
 							b.Errorf("%s: %v", sql, err)
 						}
+						if strings.Contains(*m.Headers, `"callback"`) {
+							called.Add(1)
+						}
 					}
 					if w == 0 {
 						_, _ = surface.Maintain(b.Context(), pool)
 					}
+					select {
+					case <-stop:
+						over = len(got) == 0
+					default:
+					}
 				}
 			})
 		}
-		workers.Wait()
+		pgtest.WaitFor(b, "the callbacks", func() bool { return called.Load() >= batches || b.Failed() })
+		surface.Settle(b, pool) // who would call back again has done so, and the workers take that too
+		end()
 		got := pgtest.QueryAll[string](b, b.db, `select concat_ws(' ', workflow, count(*), sum((ended ->> 'done')::int
 			+ (ended ->> 'failed')::int + (ended ->> 'cancelled')::int)) from called group by workflow order by workflow`)
 		var want []string

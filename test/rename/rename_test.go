@@ -213,7 +213,7 @@ func TestNothingIsLostWhenAQueueIsRenamedUnderLoad(t *testing.T) {
 	each(t, func(t *testing.T, db *pgtest.DB) {
 		surface.CreateQueue(t, db.Pool(t), "a", "lanes => 4")
 		names := []string{"a", "b"}
-		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		var mu sync.Mutex
 		var sent, received []int64
@@ -222,14 +222,16 @@ func TestNothingIsLostWhenAQueueIsRenamedUnderLoad(t *testing.T) {
 		for range 3 {
 			workers.Go(func() {
 				conn := db.Conn(t)
-				for i := 0; ctx.Err() == nil; i++ {
+				for i := 0; ctx.Err() == nil && !t.Failed(); i++ {
 					id, err := surface.Send(t.Context(), conn, names[i%2], "1", nil, nil, nil)
 					mu.Lock()
-					if err == nil {
+					switch {
+					case err == nil:
 						sent = append(sent, id)
-					} else {
-						surface.WantState(t, err, "WR001")
+					case surface.SQLState(err) == "WR001":
 						told++
+					default:
+						t.Errorf("send: %v", err)
 					}
 					mu.Unlock()
 				}
@@ -237,12 +239,12 @@ func TestNothingIsLostWhenAQueueIsRenamedUnderLoad(t *testing.T) {
 		}
 		take := func(conn surface.Conn, queue string) int {
 			got, err := surface.Pop(t.Context(), conn, queue, "default", 100)
-			if err != nil {
-				surface.WantState(t, err, "WR001")
+			if err != nil && surface.SQLState(err) != "WR001" {
+				t.Errorf("pop: %v", err)
 			}
 			mu.Lock()
+			defer mu.Unlock()
 			received = append(received, surface.IDs(got)...)
-			mu.Unlock()
 			return len(got)
 		}
 		workers.Go(func() {
@@ -251,10 +253,17 @@ func TestNothingIsLostWhenAQueueIsRenamedUnderLoad(t *testing.T) {
 				take(conn, names[i%2])
 			}
 		})
+		// It lasts until it has proved something.
+		enough := func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(sent) >= 100 && told >= 100
+		}
 		now := 0
-		for ; ctx.Err() == nil; now = 1 - now {
+		for began := time.Now(); !t.Failed() && (time.Since(began) < 2*time.Second || !enough()); now = 1 - now {
 			db.Exec(t, "select weir.rename_queue($1, $2)", names[now], names[1-now])
 		}
+		stop()
 		workers.Wait()
 		for take(db.Pool(t), names[now]) > 0 {
 		}
@@ -262,9 +271,6 @@ func TestNothingIsLostWhenAQueueIsRenamedUnderLoad(t *testing.T) {
 		slices.Sort(received)
 		if !slices.Equal(sent, received) {
 			t.Errorf("sent %d messages, received %d", len(sent), len(received))
-		}
-		if len(sent) == 0 || told == 0 {
-			t.Errorf("%d sends succeeded, %d were told of the name: the load proves nothing", len(sent), told)
 		}
 	})
 }

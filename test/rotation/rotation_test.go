@@ -210,6 +210,14 @@ func TestDelayedMessageCommittedLateIsDelivered(t *testing.T) {
 		if len(first) != 1 {
 			b.Fatalf("received %v, want the message that was committed", first)
 		}
+		due := false // the writer's own, too: it may have been held up before it sent
+		pgtest.WaitFor(b, "the writer's message is due", func() bool {
+			const passed = "select bool_and(clock_timestamp() > due_at) from weir_internal.q1_later"
+			if err := writer.QueryRow(b.Context(), passed).Scan(&due); err != nil {
+				b.Fatal(err)
+			}
+			return due
+		})
 		if _, err := writer.Exec(b.Context(), "commit"); err != nil {
 			b.Fatal(err)
 		}

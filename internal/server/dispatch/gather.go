@@ -55,17 +55,14 @@ func newGatherer[K comparable, I, O any](
 // do has a request carried out and returns its answer.
 func (g *gatherer[K, I, O]) do(aim K, in I, items, bytes int) (O, error) {
 	r := &request[I, O]{in: in, items: items, bytes: bytes, done: make(chan struct{})}
-	if g.waiting.Add(1) > waitingMax {
-		g.waiting.Add(-1)
-		return r.out, ErrBusy
-	}
-	defer g.waiting.Add(-1)
 	g.mu.Lock()
 	line, running := g.lines[aim]
-	if len(line) >= LineMax {
+	if g.waiting.Load() >= waitingMax || len(line) >= LineMax {
 		g.mu.Unlock()
 		return r.out, ErrBusy
 	}
+	g.waiting.Add(1)
+	defer g.waiting.Add(-1)
 	g.lines[aim] = append(line, r)
 	if !running {
 		g.ended.Go(func() { g.run(aim) })
