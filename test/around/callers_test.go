@@ -21,6 +21,7 @@ func TestMaintainRunsFromPgCron(t *testing.T) {
 	want15(t, "../lib/pg_cron.so")
 	s := pgtest.StartServer(t, pgtest.ServerOptions{BinDir: debian15, Fast: true, Settings: map[string]string{
 		"shared_preload_libraries": "pg_cron", "cron.database_name": "test_cron", "cron.use_background_workers": "on",
+		"autovacuum": "off",
 	}})
 	db := s.NewDB(t, false)
 	ctx := t.Context()
@@ -40,18 +41,20 @@ func TestMaintainRunsFromPgCron(t *testing.T) {
 	again := connect(t, s.SocketDSN(pgtest.Owner, "test_cron"))
 	super := connect(t, s.SocketDSN(embedded.Superuser, "test_cron"))
 	pgtest.WaitFor(t, "pg_cron", func() bool {
-		var after int64
-		must(t, again.QueryRow(ctx, size).Scan(&after))
-		return before > 0 && after == 0
-	})
-	pgtest.WaitFor(t, "its note", func() bool {
 		var status, who string
-		must(t, super.QueryRow(ctx, "select status, username from cron.job_run_details").Scan(&status, &who))
-		if status == "failed" || who != pgtest.Owner {
+		const note = "select coalesce(max(status), ''), coalesce(max(username), '') from cron.job_run_details"
+		must(t, super.QueryRow(ctx, note).Scan(&status, &who))
+		if status == "failed" || who != "" && who != pgtest.Owner {
 			t.Fatalf("the job %s as %s", status, who)
 		}
 		return status == "succeeded"
 	})
+	// Only now, and without autovacuum: maintain runs once, and whoever has a lock on the table at that moment hinders it.
+	var after int64
+	must(t, again.QueryRow(ctx, size).Scan(&after))
+	if before == 0 || after != 0 {
+		t.Errorf("what was delayed took %d octets before and %d after maintain", before, after)
+	}
 }
 
 // rest calls a function as PostgREST does: in a transaction of the role of the request, with the arguments by name out

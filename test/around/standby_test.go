@@ -47,7 +47,7 @@ func TestAPromotedStandbyGoesOn(t *testing.T) {
 		surface.Settle(t, db.Pool(t))
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return len(w.sent) > 2000 && len(w.finished) > 500
+		return len(w.sent) > 1000 && len(w.finished) > 200
 	})
 	primary.Kill()
 	stop()

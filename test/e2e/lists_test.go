@@ -33,7 +33,7 @@ func (b *browser) busy() {
 		"select weir.send('orders', jsonb_build_object('dish', 'soup', 'table', i), key => 'table-' || i) " +
 			"from generate_series(1, 6) i",
 		"select weir.send('orders', '{\"dish\": \"cake\"}', delay => '2 hours')",
-		"select set_config('application_name', 'kitchen-1', false), weir.receive('orders', max => 2, lease => '1 hour')",
+		"select set_config('application_name', 'kitchen-1', false), weir.receive('orders', max => 2, lease => '5 days')",
 		"select weir.nack('orders', claim_id, array[id], '10 minutes', 'the oven is cold') from weir.receive('orders')",
 		"select weir.nack('orders', claim_id, array[id], '1 hour', 'no table 1') from weir.receive('orders', 'per-customer')",
 		"select weir.schedule('closing-time', '0 23 * * *', 'orders', 'close', time_zone => 'Europe/Vienna')",
@@ -50,9 +50,9 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.press("main", "In work")
 	b.see("kitchen-1")
-	b.see("in 1")
+	b.see("in 5 d")
 	b.do(chromedp.Evaluate(`void fetch("v1/queues/orders/groups/default/receive", {method: "POST",
-		headers: {"content-type": "application/json"}, body: "{}"})`, nil))
+		headers: {"content-type": "application/json"}, body: '{"lease_ms": 3600000}'})`, nil))
 	b.see("a client at 127.0.0.1")
 	b.press("main", "Delayed, retries")
 	b.see("retry")
@@ -74,12 +74,12 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b.see("0 23 * * * (Europe/Vienna)")
 	b.see("every 15 min")
 	b.pressKey("Pause stock")
-	b.see("stock is paused.")
+	b.told("stock is paused.")
 	b.pressKey("Resume stock")
-	b.see("stock goes on.")
+	b.told("stock goes on.")
 	b.pressKey("Delete stock")
 	b.press("dialog", "Delete")
-	b.see("stock is gone.")
+	b.told("stock is gone.")
 	if n := pgtest.QueryVal[int64](t, b.db, "select count(*) from weir.list_schedules()"); n != 1 {
 		t.Errorf("%d schedules are left, want 1", n)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -79,6 +80,10 @@ func openWith(t *testing.T, options server.Options) *browser {
 			b.complain(e.ExceptionDetails.Error())
 		}
 	})
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(keepNotes).Do(ctx)
+		return err
+	}))
 	t.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -88,6 +93,12 @@ func openWith(t *testing.T, options server.Options) *browser {
 	})
 	return b
 }
+
+// keepNotes has a page keep what it told its user, which it shows for some seconds only.
+const keepNotes = `window.notes = [];
+	new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach((node) => {
+		if (node.classList?.contains("note")) notes.push(node.textContent);
+	}))).observe(document, {childList: true, subtree: true});`
 
 func (b *browser) complain(text string) {
 	b.mu.Lock()
@@ -133,12 +144,23 @@ func (b *browser) do(actions ...chromedp.Action) {
 // see waits until the page shows a text.
 func (b *browser) see(text string) {
 	b.Helper()
+	b.wait("document.body.innerText.includes(%s)", text)
+}
+
+// told waits until the page has told what happened.
+func (b *browser) told(text string) {
+	b.Helper()
+	b.wait("notes.some((note) => note.includes(%s))", text)
+}
+
+// wait waits until a condition with a text in it holds in the page.
+func (b *browser) wait(condition, text string) {
+	b.Helper()
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.do(chromedp.Poll(fmt.Sprintf("document.body.innerText.includes(%s)", quoted), nil,
-		chromedp.WithPollingTimeout(90*time.Second)))
+	b.do(chromedp.Poll(fmt.Sprintf(condition, quoted), nil, chromedp.WithPollingTimeout(90*time.Second)))
 }
 
 // press clicks the first button with this label that is inside a place.
@@ -182,7 +204,7 @@ func TestAQueueLivesItsLifeOnThePage(t *testing.T) {
 	b.fill("field-payload", `{"dish": "soup"}`)
 	b.fill("field-key", "table-7")
 	b.press("dialog", "Send")
-	b.see("Sent: message 1.")
+	b.told("Sent: message 1.")
 	b.press("main", "Messages")
 	b.see(`{"dish":"soup"}`)
 	if n := pgtest.QueryVal[int64](t, b.db, "select waiting from weir.stats('orders')"); n != 1 {
@@ -191,11 +213,11 @@ func TestAQueueLivesItsLifeOnThePage(t *testing.T) {
 	b.press("main", "Pause")
 	b.see("nothing is delivered")
 	b.press("main", "Resume")
-	b.see("orders goes on.")
+	b.told("orders goes on.")
 	b.press("main", "Purge")
 	b.fill("phrase", "orders")
 	b.press("dialog", "Purge")
-	b.see("1 messages dropped.")
+	b.told("1 messages dropped.")
 	b.press("main", "Drop")
 	b.fill("phrase", "orders")
 	b.press("dialog", "Drop")
@@ -217,11 +239,11 @@ func TestDeadLettersAreSentBackAndDiscardedFromThePage(t *testing.T) {
 	b.picture("dead-letters")
 	b.do(chromedp.Click(`input[aria-label="Choose message 1"]`, chromedp.ByQuery))
 	b.press("main", "Redrive chosen")
-	b.see("1 dead letters sent back.")
+	b.told("1 dead letters sent back.")
 	b.press("main", "Discard all")
 	b.fill("phrase", "orders")
 	b.press("dialog", "Discard")
-	b.see("2 dead letters removed.")
+	b.told("2 dead letters removed.")
 	if n := pgtest.QueryVal[int64](t, b.db, "select waiting * 10 + dead from weir.stats('orders')"); n != 10 {
 		t.Errorf("waiting and dead are %02d, want 10", n)
 	}
