@@ -131,8 +131,8 @@ func StartServer(tb testing.TB, opts ServerOptions) *Server {
 	if err != nil {
 		tb.Fatalf("make directory for server: %v", err)
 	}
-	tb.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // sweep gets what is left
-	s, err := startServer(dir, opts)
+	tb.Cleanup(func() { os.RemoveAll(dir) })                  //nolint:errcheck // sweep gets what is left
+	s, err := startServer(filepath.Join(dir, "server"), opts) // a copy's own directory gets the age of the template's
 	if err != nil {
 		tb.Fatalf("start PostgreSQL %d: %v", opts.Major, err)
 	}
@@ -228,7 +228,7 @@ const leftAfter = 2 * time.Hour
 
 func inUse(dir string) bool {
 	data, _ := filepath.Glob(filepath.Join(dir, "*", "data"))
-	for _, d := range append(data, filepath.Join(dir, "data")) {
+	for _, d := range data {
 		if _, err := embedded.Running(d); err == nil {
 			return true
 		}
