@@ -42,6 +42,7 @@ type Delayed struct {
 	Payload    json.RawMessage `json:"payload"`
 	Headers    json.RawMessage `json:"headers"`
 	EnqueuedAt time.Time       `json:"enqueued_at"`
+	Reason     *string         `json:"reason" doc:"The last error that nack was told."`
 }
 
 // Workflow is how a workflow stands.
@@ -62,7 +63,7 @@ const (
 		from weir.claims($1, $2, max => $3, after => $4)`
 	sqlParkedKeys = `select key, lane, messages, first_id, attempts, enqueued_at, parked_at, due_at, waits_for, reason
 		from weir.parked_keys($1, $2, max => $3)`
-	sqlDelayed = `select id, due_at, attempts, key, payload, headers, enqueued_at
+	sqlDelayed = `select id, due_at, attempts, key, payload, headers, enqueued_at, reason
 		from weir.delayed($1, $2, max => $3)`
 	sqlListWorkflows = `select workflow, name, state, steps, done, failed, cancelled, created_at, ended_at
 		from weir.list_workflows($1, max => $2, before => $3)`
@@ -91,7 +92,7 @@ func (c *Client) ParkedKeys(ctx context.Context, queue, group string, n int) ([]
 func (c *Client) Delayed(ctx context.Context, queue, group string, n int) ([]Delayed, error) {
 	return collect(ctx, c, "list delayed messages", sqlDelayed, func(d *Delayed) []any {
 		return []any{
-			&d.ID, (*utc)(&d.DueAt), &d.Attempts, &d.Key, &d.Payload, &d.Headers, (*utc)(&d.EnqueuedAt),
+			&d.ID, (*utc)(&d.DueAt), &d.Attempts, &d.Key, &d.Payload, &d.Headers, (*utc)(&d.EnqueuedAt), &d.Reason,
 		}
 	}, queue, group, n)
 }

@@ -75,6 +75,7 @@
 -- column weir.delayed_message.id no. 1 bigint p 
 -- column weir.delayed_message.key no. 4 text x 
 -- column weir.delayed_message.payload no. 5 jsonb x 
+-- column weir.delayed_message.reason no. 8 text x 
 -- column weir.finding.cure no. 7 text x 
 -- column weir.finding.finding no. 2 text x 
 -- column weir.finding.group_name no. 4 text x 
@@ -286,6 +287,7 @@
 -- column weir_internal.later_row.id no. 3 bigint p 
 -- column weir_internal.later_row.key no. 6 text x 
 -- column weir_internal.later_row.payload no. 7 jsonb x 
+-- column weir_internal.later_row.reason no. 10 text x 
 -- column weir_internal.later_row.txid no. 1 xid8 p 
 -- column weir_internal.line_message.attempts no. 5 smallint p 
 -- column weir_internal.line_message.enqueued_at no. 9 timestamp with time zone p 
@@ -426,6 +428,7 @@
 -- column weir_internal.q1_later.id no. 3 bigint p not null 
 -- column weir_internal.q1_later.key no. 6 text x 
 -- column weir_internal.q1_later.payload no. 7 jsonb x not null 
+-- column weir_internal.q1_later.reason no. 10 text x 
 -- column weir_internal.q1_later.txid no. 1 xid8 p not null 
 -- column weir_internal.q1_log_0.attempts no. 8 smallint[] x 
 -- column weir_internal.q1_log_0.enqueued_at no. 6 timestamp with time zone p 
@@ -851,7 +854,7 @@
 -- function weir_internal.next_time(p_cron text, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_time_of_day(p_day date, p_hours integer[], p_minutes integer[], p_any_hour boolean, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_under_way(p_workflow bigint, p_low integer) returns integer s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean, p_reason text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_claim(q weir_internal.queues, g weir_internal.groups, u weir_internal.claim, p_held boolean) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_record(p_queue integer, g weir_internal.groups, r weir_internal.log_record) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.parked_keys(queue_name text, group_name text, max integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
@@ -914,7 +917,7 @@
 -- function weir_internal.replayed_ids(q weir_internal.queues, p weir_internal.place) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.restore_grants() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.later_row[], p_delay interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval, p_reason text) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_claims(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_dedup(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

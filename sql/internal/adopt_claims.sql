@@ -26,7 +26,7 @@ declare
 begin
     if g.keyed then
         v_messages := array(
-            select row(null, null, m.id, g.id, m.attempts, m.key, m.payload, m.headers, m.enqueued_at)
+            select row(null, null, m.id, g.id, m.attempts, m.key, m.payload, m.headers, m.enqueued_at, null)
                 ::weir_internal.later_row
             from weir_internal.lined_up(q.no, g.id, null) m order by m.no);
         perform weir_internal.adopt_messages(q, g, null, v_messages);
@@ -42,7 +42,7 @@ begin
         using g.no, q.lanes
     loop
         v_messages := array(
-            select row(null, null, m.id, g.id, m.attempts + u.attempt, m.key, m.payload, m.headers, m.enqueued_at)
+            select row(null, null, m.id, g.id, m.attempts + u.attempt, m.key, m.payload, m.headers, m.enqueued_at, null)
                 ::weir_internal.later_row
             from weir_internal.claim_messages(q, u, u.ids) m);
         if not g.ordered or u.src is null then

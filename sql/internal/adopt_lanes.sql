@@ -24,7 +24,7 @@ begin
     left join (select r.lane, max(r.after) as after from weir_internal.claimed_records(q, g) r group by r.lane) p
         on p.lane = l;
     for v_lane, v_messages in execute format(
-        'select r.lane, array_agg(row(null, null, m.id, null, 0, u.key, u.payload, u.headers, l.enqueued_at)
+        'select r.lane, array_agg(row(null, null, m.id, null, 0, u.key, u.payload, u.headers, l.enqueued_at, null)
                                   ::weir_internal.later_row order by m.id)
          from weir_internal.claimed_records($1, $2) r
          join (select 0 as no, ctid as row, * from weir_internal.q%1$s_log_0

@@ -20,7 +20,7 @@ begin
                                 where slot = g.no * ($2 + 1) + $2 and what = 0 order by id desc limit 1) c on true
              where g.queue_no = $1)
          insert into weir_internal.q%1$s_new_later
-         select ''1'', l.due_at, l.id, f.id, l.attempts, l.key, l.payload, l.headers, l.enqueued_at
+         select ''1'', l.due_at, l.id, f.id, l.attempts, l.key, l.payload, l.headers, l.enqueued_at, l.reason
          from weir_internal.q%1$s_later l
          cross join lateral (
              select array_agg(g.id) filter (

@@ -45,7 +45,7 @@ begin
     on conflict (queue_no, id) do nothing;
     if found then
         select * into m from weir_internal.get(queue_name, array[p_id]);
-        v_job := row(null, null, p_id, null, null, m.key, m.payload, m.headers, m.enqueued_at);
+        v_job := row(null, null, p_id, null, null, m.key, m.payload, m.headers, m.enqueued_at, null);
         perform weir_internal.end_jobs(q, array[v_job], 3, null, p_reason);
     end if;
     return case when v_state = 'running' then 2 else 1 end;

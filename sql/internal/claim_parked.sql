@@ -75,7 +75,7 @@ begin
             continue when v_busy;
         end if;
         r := weir_internal.add_due(r, row(null, null, h.id, h.group_id, h.attempts, h.key, h.payload, h.headers,
-                                          h.enqueued_at)::weir_internal.later_row, g.id);
+                                          h.enqueued_at, null)::weir_internal.later_row, g.id);
         exit when cardinality(r.payloads) >= p_max;
     end loop;
     if cardinality(r.payloads) > 0 then

@@ -27,7 +27,7 @@ begin
             using errcode = 'WR006', hint = 'Ask for 1 to 1,000 messages.';
     end if;
     return query execute format(
-        'select l.id, l.due_at, l.attempts::int, l.key, l.payload, l.headers, l.enqueued_at
+        'select l.id, l.due_at, l.attempts::int, l.key, l.payload, l.headers, l.enqueued_at, l.reason
          from (select * from weir_internal.q%s_later w
                where (w.due_at, w.id) > (weir_internal.clock(), 9223372036854775807)
                order by w.due_at, w.id limit 10000) l

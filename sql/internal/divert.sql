@@ -25,7 +25,7 @@ begin
             weir_internal.line_of(u.key, p_lane) = any(p_lines) as waits
         from unnest(o.ids, o.keys, o.payloads, o.headers) with ordinality as u (id, key, payload, headers, i)
     )
-    select array_agg(row(null, null, m.id, null, 0, m.key, m.payload, m.headers, o.enqueued_at)
+    select array_agg(row(null, null, m.id, null, 0, m.key, m.payload, m.headers, o.enqueued_at, null)
                      ::weir_internal.later_row order by m.i) filter (where m.waits),
         count(*) filter (where not m.waits), array_agg(m.id order by m.i) filter (where not m.waits),
         array_agg(m.key order by m.i) filter (where not m.waits),

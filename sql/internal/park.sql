@@ -1,4 +1,4 @@
--- weir_internal.park(q, g, p_lane, p_messages, p_due_at, p_holder, p_came_late, p_reason)
+-- weir_internal.park(q, g, p_lane, p_messages, p_due_at, p_holder, p_came_late)
 -- Puts messages of an ordered group at the end of their lines. The caller holds the lock of the lane, or the one of the
 -- claim that keeps the lane from being claimed in.
 --
@@ -10,13 +10,12 @@
 --   p_due_at     when they may be delivered once they are at the head
 --   p_holder     the claim under which they are worked at; null = none
 --   p_came_late  whether they came out of `later`
---   p_reason     the last error of those with a due_at of their own; null = none was told
 -- Returns: nothing.
 -- Raises: none
 -- Locks: ROW EXCLUSIVE on `parked`.
 create or replace function weir_internal.park(
     q weir_internal.queues, g weir_internal.groups, p_lane int, p_messages weir_internal.later_row[],
-    p_due_at timestamptz, p_holder bigint, p_came_late boolean, p_reason text default null)
+    p_due_at timestamptz, p_holder bigint, p_came_late boolean)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -26,10 +25,10 @@ begin
         'insert into weir_internal.q%1$s_parked
          select $1, weir_internal.line_of(m.key, l.lane), nextval(''weir_internal.q%1$s_claim_ids''), l.lane, m.id,
              m.attempts, m.key, m.payload, m.headers, m.enqueued_at, coalesce(m.due_at, $4), $5, $6,
-             weir_internal.clock(), case when m.due_at is not null then $8 end
+             weir_internal.clock(), m.reason
          from unnest($3) with ordinality m
          cross join lateral (select coalesce($2, weir_internal.lane_of(m.key, $7), 0) as lane) l
          order by m.ordinality', q.no)
-    using g.id, p_lane, p_messages, p_due_at, p_holder, p_came_late, q.lanes / q.priorities, p_reason;
+    using g.id, p_lane, p_messages, p_due_at, p_holder, p_came_late, q.lanes / q.priorities;
 end
 $$;

@@ -40,7 +40,7 @@ begin
     into v_dead, v_live
     from (
         select row(null, weir_internal.clock(), t.id, g.id, t.attempts + u.attempt, t.key, t.payload, t.headers,
-                   t.enqueued_at)::weir_internal.later_row as row,
+                   t.enqueued_at, case when not p_held then 'the lease expired' end)::weir_internal.later_row as row,
             not p_held and t.attempts + u.attempt >= g.max_attempts as dead
         from weir_internal.claim_messages(q, u, u.ids) t
     ) m;
@@ -49,7 +49,7 @@ begin
     end if;
     perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
     perform weir_internal.park(q, g, (u.slot % (q.lanes + 1))::int, v_live, weir_internal.clock(),
-        case when p_held then u.id end, false, case when not p_held then 'the lease expired' end);
+        case when p_held then u.id end, false);
     if p_held then
         perform weir_internal.move_claim(q, u);
     else

@@ -59,8 +59,8 @@ begin
         d.finished := false;
         execute format('select weir_internal.q%s_put($1)', p_queue) using d;
 
-        select array_agg(row(null, null, m.id, null, m.attempts + e.attempt, m.key, m.payload, m.headers, m.enqueued_at)
-                         ::weir_internal.later_row)
+        select array_agg(row(null, null, m.id, null, m.attempts + e.attempt, m.key, m.payload, m.headers,
+                             m.enqueued_at, null)::weir_internal.later_row)
         into v_dead
         from weir_internal.claim_messages(q, e, e.ids) m where m.attempts + e.attempt >= g.max_attempts;
         perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');

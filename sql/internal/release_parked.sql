@@ -37,7 +37,7 @@ begin
         'with dead as (
              delete from weir_internal.q%s_parked
              where group_id = $1 and holder = $2 and attempts >= $3 returning *)
-         select array_agg(row(null, null, id, null, attempts, key, payload, headers, enqueued_at)
+         select array_agg(row(null, null, id, null, attempts, key, payload, headers, enqueued_at, null)
                           ::weir_internal.later_row)
          from dead', q.no)
     into v_dead using g.id, e.id, g.max_attempts;

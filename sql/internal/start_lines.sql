@@ -37,7 +37,7 @@ begin
                            where t.group_id = m.group_id and t.line = m.line order by t.no desc limit 1)', q.no);
     elsif not g.keyed and o.keyed then
         v_messages := array(
-            select row(null, null, m.id, null, m.attempts, m.key, m.payload, m.headers, m.enqueued_at)
+            select row(null, null, m.id, null, m.attempts, m.key, m.payload, m.headers, m.enqueued_at, null)
                 ::weir_internal.later_row
             from weir_internal.lined_up(q.no, g.id, null) m order by m.no);
         perform weir_internal.retry(q, g, v_messages, interval '0');

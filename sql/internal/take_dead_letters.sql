@@ -37,8 +37,8 @@ begin
                 and d.enqueued_at >= p_since
             order by d.id limit 10000 for update skip locked))
         returning *)
-    select array_agg(row(null, null, t.id, g.id, 0, t.key, t.payload, t.headers, t.enqueued_at)::weir_internal.later_row
-                     order by t.id)
+    select array_agg(row(null, null, t.id, g.id, 0, t.key, t.payload, t.headers, t.enqueued_at, null)
+                     ::weir_internal.later_row order by t.id)
     into v_messages from taken t;
     return v_messages;
 end

@@ -26,7 +26,7 @@ begin
     using g.id, p.cur is not null, v_log, p.since, p.id;
     if g.keyed then
         execute format(
-            'select array_agg(row(null, null, t.id, null, t.attempts, t.key, t.payload, t.headers, t.enqueued_at)
+            'select array_agg(row(null, null, t.id, null, t.attempts, t.key, t.payload, t.headers, t.enqueued_at, null)
                               ::weir_internal.later_row order by t.no)
              from weir_internal.q%s_in_line t where t.group_id = $1 and %s', q.no, v_stays)
         into v_lined using g.id, p.cur is not null, v_log, p.since, p.id;
@@ -42,7 +42,7 @@ begin
     end if;
     execute format(
         'select array_agg(row(null, null, t.id, null, t.attempts + u.attempt, t.key, t.payload, t.headers,
-                              t.enqueued_at)::weir_internal.later_row order by t.id)
+                              t.enqueued_at, null)::weir_internal.later_row order by t.id)
          from generate_series($6, $7) s
          cross join lateral weir_internal.q%1$s_cursor(s::smallint) k
          cross join lateral weir_internal.q%1$s_unfinished(k.slot, k.low, ''infinity'', null) u

@@ -61,7 +61,7 @@ begin
         return '{}';
     end if;
     select array_agg(row(null, null, m.id, null, m.attempts + (s.c).attempt, m.key, m.payload, m.headers,
-                         m.enqueued_at)::weir_internal.later_row order by m.id),
+                         m.enqueued_at, null)::weir_internal.later_row order by m.id),
         array_agg(u.result order by m.id)
     into v_jobs, v_results
     from weir_internal.{q}_claim_messages(s.c, v_open) m

@@ -22,7 +22,7 @@ begin
     select pg_current_xact_id(),
         weir_internal.due_at({no}, 'weir_internal.{q}_later_clock',
             coalesce(p_delay, weir_internal.backoff(g, m.attempts))),
-        m.id, g.id, m.attempts, m.key, m.payload, m.headers, m.enqueued_at
+        m.id, g.id, m.attempts, m.key, m.payload, m.headers, m.enqueued_at, m.reason
     from unnest(p_messages) m;
 end
 $body$

@@ -78,7 +78,7 @@ begin
         into v_dead, v_again
         from (
             select row(null, null, id, null, attempts + c.attempt - (p_verb = 'release')::int, key, payload, headers,
-                       enqueued_at)::weir_internal.later_row
+                       enqueued_at, p_reason)::weir_internal.later_row
             from weir_internal.{q}_claim_messages(c, v_ids)
         ) t (m);
         if coalesce(cardinality(v_dead), 0) + coalesce(cardinality(v_again), 0) <> weir_internal.count_ids(v_ids) then
@@ -93,7 +93,7 @@ begin
             end if;
             if g.ordered then
                 v_settled := v_ids
-                    + weir_internal.retry_ordered(q, g, c, c.ids - s.done - v_ids, v_again, p_delay, p_reason);
+                    + weir_internal.retry_ordered(q, g, c, c.ids - s.done - v_ids, v_again, p_delay);
             else
                 perform weir_internal.{q}_retry(g, v_again, p_delay);
             end if;

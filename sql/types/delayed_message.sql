@@ -10,7 +10,8 @@ begin
             key         text,        -- as sent, as are those that follow
             payload     jsonb,
             headers     jsonb,
-            enqueued_at timestamptz  -- when it was sent
+            enqueued_at timestamptz, -- when it was sent
+            reason      text         -- the last error, as nack told it; null: none was told
         );
     end if;
 end

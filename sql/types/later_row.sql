@@ -13,7 +13,8 @@ begin
             key         text,          -- as sent
             payload     jsonb,         -- as sent
             headers     jsonb,         -- as sent
-            enqueued_at timestamptz    -- when it was sent
+            enqueued_at timestamptz,   -- when it was sent
+            reason      text           -- the last error, as nack told it; null: none was told
         );
     end if;
 end

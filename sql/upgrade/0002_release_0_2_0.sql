@@ -42,6 +42,7 @@ begin
     alter type weir_internal.claim add attribute total bigint cascade, add attribute pid int cascade;
     alter type weir_internal.parked_row
         add attribute parked_at timestamptz cascade, add attribute reason text cascade;
+    alter type weir_internal.later_row add attribute reason text cascade;
     for v_queue in select no from weir_internal.queues loop
         execute format(
             'create or replace view weir_internal.q%1$s_claims_2 as

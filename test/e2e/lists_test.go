@@ -56,6 +56,7 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b.see("a client at 127.0.0.1")
 	b.press("main", "Delayed, retries")
 	b.see("retry")
+	b.see("the oven is cold")
 	b.see(`{"dish":"cake"}`)
 	b.press("main", "Parked keys")
 	b.see("No key of default is parked.")

@@ -178,14 +178,16 @@ func TestParkedKeysShowLinesThatTakeTurns(t *testing.T) {
 
 func TestDelayedShowsWhatIsNotDueOfAGroup(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
-		const delayed = `select format('%s: %s tries, %s', id, attempts, payload) from weir.delayed($1, $2, $3)`
+		const delayed = `select format('%s: %s tries, %s%s', id, attempts, payload, ', ' || reason)
+			from weir.delayed($1, $2, $3)`
 		late := b.send("1", nil, surface.Text("1 hour"))
 		b.db.Exec(b, "select weir.create_group($1, 'other')", queue)
 		soon := b.send("2", nil, surface.Text("10 minutes"))
 		retried := b.send("3", nil, nil)
-		b.db.Exec(b, "select weir.nack($1, $2, delay => '30 minutes')", queue, b.receive("default", 1)[0].ClaimID)
+		b.db.Exec(b, "select weir.nack($1, $2, delay => '30 minutes', reason => 'no flour')", queue,
+			b.receive("default", 1)[0].ClaimID)
 		b.wantList("delayed", b.list(delayed, "default", 100), fmt.Sprintf("%d: 0 tries, 2", soon),
-			fmt.Sprintf("%d: 1 tries, 3", retried), fmt.Sprintf("%d: 0 tries, 1", late))
+			fmt.Sprintf("%d: 1 tries, 3, no flour", retried), fmt.Sprintf("%d: 0 tries, 1", late))
 		b.wantList("the next", b.list(delayed, "default", 1), fmt.Sprintf("%d: 0 tries, 2", soon))
 		b.wantList("of another group", b.list(delayed, "other", 100), fmt.Sprintf("%d: 0 tries, 2", soon),
 			fmt.Sprintf("%d: 0 tries, 1", late))

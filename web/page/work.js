@@ -51,12 +51,13 @@ export const claims = live(
 export const delayed = live(
   api.delayed,
   (group) => `Nothing of ${group} is delayed or waits to be tried again.`,
-  ["Id", "Why", "Due", "Deliveries", "Key", "Sent", "Payload"],
+  ["Id", "Why", "Due", "Deliveries", "Last error", "Key", "Sent", "Payload"],
   (m) => [
     m.id,
     m.attempts > 0 ? "retry" : "delayed",
     until(m.due_at),
     m.attempts,
+    m.reason,
     m.key,
     time(m.enqueued_at),
     payloadCell(m),
