@@ -101,7 +101,7 @@ fmt: ## format the Go files
 STAGES := check unit engine upgraded pooler around deploy e2e api-check sdk
 
 .PHONY: test
-test: ## everything, as CI does: all stages run, and one that fails fails the whole
+test: fetched ## everything, as CI does: all stages run, and one that fails fails the whole
 	@rm -rf $(RESULTS); mkdir -p $(RESULTS); failed=""; \
 	for stage in $(STAGES); do \
 		echo "==> make $$stage"; began=$$SECONDS; \
@@ -112,6 +112,16 @@ test: ## everything, as CI does: all stages run, and one that fails fails the wh
 	$(MAKE) --no-print-directory tally FAILED="$$failed" || failed="$$failed tally"; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed"; exit 1; fi; \
 	echo "PASSED: $(STAGES)"
+
+# again COMMAND runs what fetches from a registry, and runs it again when a download has failed.
+again = { $(1); } || { sleep 5; $(1); } || { sleep 30; $(1); }
+
+# The stages say what is missing when this cannot get it.
+.PHONY: fetched
+fetched: ## get the Go modules that the stages need
+	-@$(call again,go list -modfile=tools/go.mod -deps tool >/dev/null)
+	-@for dir in . sdk/go sdk/go/weirotel deploy/test; do \
+		( cd $$dir; $(call again,go list -deps -test ./... >/dev/null) ); done
 
 .PHONY: check
 check: fmt-check lint modules generated tidy ## format, lint, modules, generated files, house rules
@@ -175,8 +185,8 @@ packages:
 	fi
 
 # apt PACKAGES installs them, and shows what was said when that fails.
-apt = mkdir -p build; { apt-get update -qq && \
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1); } \
+apt = mkdir -p build; { $(call again,apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1)); } \
 	>build/apt.log 2>&1 || { tail -n 20 build/apt.log; false; }
 
 .PHONY: deploy
@@ -243,7 +253,7 @@ sdk-python: build packages $(VENV)/ready ## the Python SDK: format, lint, types,
 
 $(VENV)/ready: sdk/python/requirements.txt sdk/python/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install -q --disable-pip-version-check -r sdk/python/requirements.txt
+	$(call again,$(VENV)/bin/pip install -q --disable-pip-version-check -r sdk/python/requirements.txt)
 	$(VENV)/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e sdk/python
 	touch $@
 
@@ -258,7 +268,7 @@ sdk-typescript: build packages sdk/typescript/node_modules/.package-lock.json ##
 	WEIR=$(CURDIR)/build/weir RESULTS=$(CURDIR)/$(RESULTS)/sdk-typescript.xml $(NPM) run -s test $(NODE_FORM)
 
 sdk/typescript/node_modules/.package-lock.json: sdk/typescript/package-lock.json
-	$(NPM) ci --ignore-scripts
+	$(call again,$(NPM) ci --ignore-scripts)
 	touch $@
 
 # As the Python SDK's.
@@ -268,7 +278,7 @@ api-check: build build/schemathesis/ready ## check the HTTP API against its own 
 
 build/schemathesis/ready: test/api/requirements.txt
 	$(PYTHON) -m venv build/schemathesis
-	build/schemathesis/bin/pip install -q --disable-pip-version-check -r test/api/requirements.txt
+	$(call again,build/schemathesis/bin/pip install -q --disable-pip-version-check -r test/api/requirements.txt)
 	touch $@
 
 # Stages that failed, for tally.

@@ -285,7 +285,7 @@ def test_over_http_jobs_run_and_a_cancelled_one_is_told(queue: str) -> None:
                 raise
 
         first, second = add.enqueue(1, 2), endless.enqueue()
-        with jobs.worker(lease=6, on_error=quiet):
+        with jobs.worker(lease=30, on_error=quiet):
             until(lambda: endless.status(second).state == "running")  # type: ignore[union-attr]
             assert endless.cancel(second) == "running"
             assert told.wait(PATIENCE)

@@ -140,7 +140,7 @@ test("over HTTP jobs run as over SQL, and a cancelled one is told", async (t) =>
     if (state === "running") cancelled ??= await jobs.cancel(endless);
     return (await jobs.status(id))?.state === "done" && state === "cancelled";
   };
-  await working(jobs, "both ended", ended, { leaseMs: 6_000 });
+  await working(jobs, "both ended", ended, { leaseMs: 30_000 });
   assert.deepEqual((await jobs.status(id))?.result, 3);
   assert.equal(cancelled, "running");
 });
