@@ -282,6 +282,7 @@ begin;
 
 -- Administering a queue
 \ir internal/lock_lanes.sql
+\ir internal/mark_lanes.sql
 \ir internal/lock_claims.sql
 \ir internal/end_claims.sql
 \ir internal/end_place.sql

@@ -845,6 +845,7 @@
 -- function weir_internal.lock_or_skip(p_table text, p_mode text) returns boolean v {"search_path=pg_catalog, pg_temp",lock_timeout=20ms} {owner=X/owner}
 -- function weir_internal.lock_tables(p_tables regclass[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.mark_claims(q weir_internal.queues, p_ring bigint, p_bytes bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.mark_lanes(q weir_internal.queues, g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.mark_waiting:orders() returns text v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.move_claim(q weir_internal.queues, u weir_internal.claim) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.move_claims(q weir_internal.queues, p_seg bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

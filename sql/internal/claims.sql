@@ -23,7 +23,7 @@ declare
     g weir_internal.groups := weir_internal.find_group(q, group_name);
 begin
     perform weir_internal.check_isolation('claims');
-    if max is null or max not between 1 and 1000 or after is null then
+    if max is null or max not between 1 and 1000 or after is null or after = 9223372036854775807 then
         raise exception 'max % or after % is out of range', coalesce(max::text, 'null'), coalesce(after::text, 'null')
             using errcode = 'WR006', hint = 'Ask for 1 to 1,000 claims, after one (0 = from the oldest).';
     end if;

@@ -2,9 +2,6 @@
 -- Makes a change of a group's limits take effect. The caller holds the group's turn and, when it had no limits, the
 -- locks of its lanes.
 --
--- A receive that has read the group before it had limits must not claim any more: it finds a checkpoint that is newer
--- in each lane, and reads the group again.
---
 -- Parameters:
 --   q  the queue
 --   o  the group as it was; all null: it is new
@@ -45,10 +42,7 @@ begin
         perform weir_internal.start_tally(q, g.no, v_claims);
     end if;
     if o.no is not null and g.limited and not o.limited then
-        execute format(
-            'select count(weir_internal.q%1$s_checkpoint(weir_internal.q%1$s_cursor(s::smallint)))
-             from generate_series($1, $2) s', q.no)
-        using g.no * (q.lanes + 1), g.no * (q.lanes + 1) + q.lanes;
+        perform weir_internal.mark_lanes(q, g); -- who has read the group before must not claim without its turn
     end if;
     if (g.limited, g.keyed) <> (coalesce(o.limited, false), coalesce(o.keyed, false)) then
         perform weir_internal.generate_queue_functions(q);

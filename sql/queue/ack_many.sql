@@ -68,55 +68,47 @@ begin
             exit when pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring;
         end loop;
         if v_claims = p_claims and cardinality(p_claims) = (select count(distinct u) from unnest(p_claims) u) then
-            loop
-                v_ring := pg_sequence_last_value('weir_internal.{q}_claims_ring');
-                --{ 2
-                {if} (v_ring + 1) / 2 % 2 = {k} then
-                    insert into weir_internal.{q}_claims_{k} (slot, what, id, n, finished)
-                    select u.claim & 16383, 2, u.claim, u.n, true from unnest(p_claims, v_counts) u (claim, n)
-                    where (select pg_sequence_last_value('weir_internal.{q}_claims_ring')) = v_ring;
-                --}
-                end if;
-                exit when found;
-            end loop;
-            return v_counts;
-        end if;
-        v_claims := '{}';
-        v_counts := '{}';
-    end if;
-    select * into h from weir_internal.{q}_held(p_claims);
-    v_left := h.held;
-    for i in 1 .. cardinality(p_claims) loop
-        if not p_ids[i] <@ v_left[i] and not isempty(p_ids[i]) -- done in part, or not of this claim
-            or (p_claims[i] & 16383) / ({lanes} + 1) = any(v_ordered)
-            and (p_ids[i] is not null or h.touched[i] or (p_claims[i] & 16383) % ({lanes} + 1) = {lanes}) then
-            v_left[i] := null;
-        end if;
-        if v_left[i] is null and p_requests is not null then
-            v_refused := v_refused || p_requests[i];
-        end if;
-    end loop;
-    for i in 1 .. cardinality(p_claims) loop
-        continue when v_left[i] is null or p_requests[i] = any(v_refused);
-        v_at := array_position(v_claims, p_claims[i]);
-        if v_at is null then
-            v_claims := v_claims || p_claims[i];
-            v_at := cardinality(v_claims);
-            v_rest[v_at] := v_left[i];
-            v_ended[v_at] := '{}';
-            v_counts[v_at] := 0;
-        end if;
-        if p_ids[i] is null and v_counts[v_at] = 0 then
-            v_take := v_rest[v_at];
-            v_out[i] := h.n[i];
+            v_out := v_counts;
         else
-            v_take := coalesce(p_ids[i], v_rest[v_at]) * v_rest[v_at];
-            v_out[i] := weir_internal.count_ids(v_take);
+            v_claims := '{}';
+            v_counts := '{}';
         end if;
-        v_rest[v_at] := v_rest[v_at] - v_take;
-        v_ended[v_at] := v_ended[v_at] + v_take;
-        v_counts[v_at] := v_counts[v_at] + v_out[i];
-    end loop;
+    end if;
+    if cardinality(v_claims) = 0 then
+        select * into h from weir_internal.{q}_held(p_claims);
+        v_left := h.held;
+        for i in 1 .. cardinality(p_claims) loop
+            if not p_ids[i] <@ v_left[i] and not isempty(p_ids[i]) -- done in part, or not of this claim
+                or (p_claims[i] & 16383) / ({lanes} + 1) = any(v_ordered)
+                and (p_ids[i] is not null or h.touched[i] or (p_claims[i] & 16383) % ({lanes} + 1) = {lanes}) then
+                v_left[i] := null;
+            end if;
+            if v_left[i] is null and p_requests is not null then
+                v_refused := v_refused || p_requests[i];
+            end if;
+        end loop;
+        for i in 1 .. cardinality(p_claims) loop
+            continue when v_left[i] is null or p_requests[i] = any(v_refused);
+            v_at := array_position(v_claims, p_claims[i]);
+            if v_at is null then
+                v_claims := v_claims || p_claims[i];
+                v_at := cardinality(v_claims);
+                v_rest[v_at] := v_left[i];
+                v_ended[v_at] := '{}';
+                v_counts[v_at] := 0;
+            end if;
+            if p_ids[i] is null and v_counts[v_at] = 0 then
+                v_take := v_rest[v_at];
+                v_out[i] := h.n[i];
+            else
+                v_take := coalesce(p_ids[i], v_rest[v_at]) * v_rest[v_at];
+                v_out[i] := weir_internal.count_ids(v_take);
+            end if;
+            v_rest[v_at] := v_rest[v_at] - v_take;
+            v_ended[v_at] := v_ended[v_at] + v_take;
+            v_counts[v_at] := v_counts[v_at] + v_out[i];
+        end loop;
+    end if;
     while 0 < any(v_counts) loop
         v_ring := pg_sequence_last_value('weir_internal.{q}_claims_ring');
         --{ 2

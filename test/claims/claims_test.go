@@ -359,33 +359,71 @@ func TestRedeliveryHonoursMax(t *testing.T) {
 // A receive that read the lane's cursor, and then has to wait, must see that another has claimed in the lane meanwhile.
 func TestAReceiveThatWasHeldUpDoesNotClaimWhatAnotherHas(t *testing.T) {
 	each(t, func(b bench) {
-		slow, other := b.db.Conn(b), b.db.Conn(b)
 		for range 4 { // some receives probe first
 			id := b.send(1)[0]
-			for _, sql := range []string{
-				"begin", "lock table weir_internal.q1_log_0, weir_internal.q1_log_1, weir_internal.q1_log_2",
-			} {
-				if _, err := other.Exec(b.Context(), sql); err != nil {
-					b.Fatal(err)
-				}
-			}
-			type answer struct {
-				messages []surface.Message
-				err      error
-			}
-			answers := make(chan answer, 1)
-			go func() {
-				got, err := surface.Receive(context.Background(), slow, queue, group, 1, "1 day")
-				answers <- answer{got, err}
-			}()
-			pgtest.WaitForLock(b, b.db, slow.PgConn().PID())
-			b.wantIDs(b.receive(other, 1, "1 day"), 1, id)
-			if _, err := other.Exec(b.Context(), "commit"); err != nil {
-				b.Fatal(err)
-			}
-			if a := <-answers; a.err != nil || len(a.messages) != 0 {
-				b.Errorf("received %v, %v: want nothing, since %d is with another", a.messages, a.err, id)
+			got := b.meanwhile(1, func(other *pgx.Conn) { b.wantIDs(b.receive(other, 1, "1 day"), 1, id) })
+			if len(got) != 0 {
+				b.Errorf("received %v: want nothing, since %d is with another", got, id)
 			}
 		}
 	})
+}
+
+func TestAReceiveThatWasHeldUpClaimsNothingOfAGroupThatWasDroppedPurgedOrMoved(t *testing.T) {
+	each(t, func(b bench) {
+		messages := 0
+		for _, call := range []string{"drop_group($1, $2)", "purge($1, $2)", "seek($1, $2, 'end')"} {
+			for _, batchMax := range []int{1, 2} { // one message goes a way of its own
+				b.send(1)
+				b.claim(messages+1, "1 day")
+				b.send(1)
+				messages += 2
+				got := b.meanwhile(batchMax, func(other *pgx.Conn) {
+					if _, err := other.Exec(b.Context(), "select weir."+call, queue, group); err != nil {
+						b.Fatal(err)
+					}
+				})
+				if len(got) != 0 {
+					b.Errorf("%s: received %v", call, got)
+				}
+				if call != "drop_group($1, $2)" {
+					b.db.Exec(b.T, "select weir.drop_group($1, $2)", queue, group)
+				}
+				b.db.Exec(b.T, "select weir.create_group($1, $2)", queue, group)
+			}
+		}
+	})
+}
+
+// meanwhile starts a receive, has something committed while that waits for its first look at the log, and returns what
+// it received.
+func (b bench) meanwhile(batchMax int, do func(other *pgx.Conn)) []surface.Message {
+	b.Helper()
+	slow, other := b.db.Conn(b), b.db.Conn(b)
+	for _, sql := range []string{
+		"begin", "lock table weir_internal.q1_log_0, weir_internal.q1_log_1, weir_internal.q1_log_2",
+	} {
+		if _, err := other.Exec(b.Context(), sql); err != nil {
+			b.Fatal(err)
+		}
+	}
+	type answer struct {
+		messages []surface.Message
+		err      error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		got, err := surface.Receive(context.Background(), slow, queue, group, batchMax, "1 day")
+		answers <- answer{got, err}
+	}()
+	pgtest.WaitForLock(b, b.db, slow.PgConn().PID())
+	do(other)
+	if _, err := other.Exec(b.Context(), "commit"); err != nil {
+		b.Fatal(err)
+	}
+	a := <-answers
+	if a.err != nil {
+		b.Error(a.err)
+	}
+	return a.messages
 }

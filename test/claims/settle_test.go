@@ -34,11 +34,7 @@ func (b bench) settleMany(queue string, list []settling) []int {
 		delays, reasons = append(delays, s.delay), append(reasons, s.reason)
 		var some *string
 		if s.ids != nil {
-			some = surface.Text("{")
-			for i, id := range s.ids {
-				*some += fmt.Sprintf("%.*s[%d,%d)", min(i, 1), ",", id, id+1)
-			}
-			*some += "}"
+			some = surface.Ranges(s.ids)
 		}
 		ids = append(ids, some)
 	}

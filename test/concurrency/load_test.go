@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -41,7 +42,7 @@ type load struct {
 	mu                    sync.Mutex
 	committed             map[string]bool            // payload: its transaction committed
 	unknown               map[string]bool            // payload: the connection was lost in commit
-	acked                 map[string]map[string]bool // group, payload
+	ackedBy               map[string]map[string]bool // group, payload
 	held                  map[string]map[string]hold // group, payload: who was delivered it last
 	failures              []string
 	history               map[string][]string // group and payload: what was done, for a failure
@@ -60,10 +61,10 @@ func newLoad(tb testing.TB, db *pgtest.DB, groups ...string) *load {
 	tb.Helper()
 	l := &load{
 		tb: tb, db: db, groups: groups, committed: map[string]bool{}, unknown: map[string]bool{},
-		acked: map[string]map[string]bool{}, held: map[string]map[string]hold{}, history: map[string][]string{},
+		ackedBy: map[string]map[string]bool{}, held: map[string]map[string]hold{}, history: map[string][]string{},
 	}
 	for _, g := range groups {
-		l.acked[g], l.held[g] = map[string]bool{}, map[string]hold{}
+		l.ackedBy[g], l.held[g] = map[string]bool{}, map[string]hold{}
 	}
 	return l
 }
@@ -271,6 +272,11 @@ func (l *load) receiveSome(conn *pgx.Conn, group string) error {
 	for _, m := range got {
 		claims[m.ClaimID] = append(claims[m.ClaimID], m)
 	}
+	if chance(20) {
+		if err := l.ackTogether(conn, group, claims); err != nil {
+			return err
+		}
+	}
 	for claim, messages := range claims {
 		if chance(4) {
 			continue // as a client that crashed: the lease ends
@@ -299,7 +305,7 @@ func (l *load) delivered(group string, got []surface.Message, began time.Time) b
 		before, ok := l.held[group][m.Payload]
 		reason := ""
 		switch {
-		case l.acked[group][m.Payload]:
+		case l.ackedBy[group][m.Payload]:
 			reason = "after it was acknowledged"
 		case ok && !before.done && time.Now().Before(before.until):
 			reason = fmt.Sprintf("during claim %d", before.claim)
@@ -330,15 +336,17 @@ func (l *load) settle(conn *pgx.Conn, group string, claim int64, messages []surf
 			return l.late(err)
 		}
 	}
-	if chance(8) {
-		l.nacking(group, messages)
-		var delay *string
+	if chance(10) {
+		call := surface.End{Verb: "nack", Claim: claim}
 		if chance(50) {
-			delay = surface.Text("0")
+			call.Delay = surface.Text("0")
+		} else if chance(40) {
+			call.Verb = "release"
 		}
-		_, err := surface.Nack(ctx, conn, queue, claim, nil, delay)
+		l.givingBack(group, messages, call.Verb == "release")
+		_, err := l.end(conn, call)
 		l.mu.Lock()
-		l.happened(group, messages, "nacked (%v)", err)
+		l.happened(group, messages, "%s (%v)", call.Verb, err)
 		l.mu.Unlock()
 		return l.late(err)
 	}
@@ -352,39 +360,72 @@ func (l *load) settle(conn *pgx.Conn, group string, claim int64, messages []surf
 	return l.ack(conn, group, claim, nil, messages)
 }
 
-// nacking lets messages be delivered again from now on.
-func (l *load) nacking(group string, messages []surface.Message) {
+// end makes a call by itself or through those for many.
+func (l *load) end(conn *pgx.Conn, call surface.End) (int, error) {
+	if chance(30) {
+		return call.ByMany(context.Background(), conn, queue)
+	}
+	return call.Alone(context.Background(), conn, queue)
+}
+
+// givingBack lets messages be delivered again from now on, by a release without another attempt.
+func (l *load) givingBack(group string, messages []surface.Message, unused bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range messages {
 		h := l.held[group][m.Payload]
 		if h.claim == m.ClaimID {
 			h.done = true
+			if unused {
+				h.attempt--
+			}
 			l.held[group][m.Payload] = h
 		}
 	}
 }
 
+// ackTogether acknowledges all claims of a receive in one call, and takes those that it did out of the list.
+func (l *load) ackTogether(conn *pgx.Conn, group string, claims map[int64][]surface.Message) error {
+	list := slices.Collect(maps.Keys(claims))
+	if len(list) == 0 {
+		return nil
+	}
+	counts, err := surface.AckMany(context.Background(), conn, queue, list)
+	for i, n := range counts {
+		if n >= 0 {
+			l.acked(group, list[i], n, claims[list[i]])
+			delete(claims, list[i])
+		}
+	}
+	return err
+}
+
 func (l *load) ack(conn *pgx.Conn, group string, claim int64, ids []int64, messages []surface.Message) error {
-	n, err := surface.Ack(context.Background(), conn, queue, claim, ids)
-	l.mu.Lock()
-	l.happened(group, messages, "acked (%d, %v)", n, err)
-	l.mu.Unlock()
+	n, err := l.end(conn, surface.End{Verb: "ack", Claim: claim, IDs: ids})
 	if err != nil {
+		l.mu.Lock()
+		l.happened(group, messages, "ack failed: %v", err)
+		l.mu.Unlock()
 		return l.late(err)
 	}
+	l.acked(group, claim, n, messages)
+	return nil
+}
+
+// acked notes and checks that an ack finished n messages of a claim, which were these.
+func (l *load) acked(group string, claim int64, n int, messages []surface.Message) {
 	if n != len(messages) {
 		l.fail("ack of claim %d finished %d of %v", claim, n, messages)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.happened(group, messages, "acked (%d)", n)
 	for _, m := range messages {
 		if h := l.held[group][m.Payload]; h.claim != claim {
 			l.failures = append(l.failures, fmt.Sprintf("claim %d finished %v, which claim %d was given", claim, m, h.claim))
 		}
-		l.acked[group][m.Payload] = true
+		l.ackedBy[group][m.Payload] = true
 	}
-	return nil
 }
 
 // late takes the answer that the lease is over for no error.
@@ -401,7 +442,7 @@ func (l *load) settled() bool {
 	defer l.mu.Unlock()
 	for _, g := range l.groups {
 		for p := range l.committed {
-			if !l.acked[g][p] {
+			if !l.ackedBy[g][p] {
 				return false
 			}
 		}
@@ -416,7 +457,7 @@ func (l *load) verdict(missing map[string][]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, g := range l.groups {
-		for p := range l.acked[g] {
+		for p := range l.ackedBy[g] {
 			if !l.committed[p] && !l.unknown[p] {
 				l.failures = append(l.failures, fmt.Sprintf("%s was delivered %s, which was never committed", g, p))
 			}

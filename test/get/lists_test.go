@@ -225,7 +225,8 @@ func TestListsRefuseWhatIsOutOfRange(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		for call, state := range map[string]string{
 			"claims($1, max => 0)": "WR006", "claims($1, max => 1001)": "WR006", "claims($1, max => null)": "WR006",
-			"claims($1, after => null)": "WR006", "claims($1, 'none')": "WR003", "claims($1 || 'x')": "WR001",
+			"claims($1, after => null)": "WR006", "claims($1, after => 9223372036854775807)": "WR006",
+			"claims($1, 'none')": "WR003", "claims($1 || 'x')": "WR001",
 			"parked_keys($1, max => 0)": "WR006", "parked_keys($1, max => 1001)": "WR006", "parked_keys($1, 'none')": "WR003",
 			"delayed($1, max => 0)": "WR006", "delayed($1, max => 1001)": "WR006", "delayed($1, 'none')": "WR003",
 			"list_workflows($1, 0)": "WR006", "list_workflows($1, 1001)": "WR006", "list_workflows($1 || 'x')": "WR001",

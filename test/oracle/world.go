@@ -101,7 +101,7 @@ type Claimed struct {
 	Claim Claim
 }
 
-// Settled is an ack, nack or reject.
+// Settled is an ack, nack, release or reject.
 type Settled struct {
 	Claim int64
 	Group string
@@ -153,6 +153,9 @@ func (w *World) settle(op Settled) {
 		switch {
 		case op.Verb == "ack":
 			s.Acked = true
+		case op.Verb == "release":
+			s.Attempts--
+			s.Due = op.Due
 		case op.Verb == "reject" || s.Attempts >= g.MaxAttempts:
 			s.Dead = true
 		default:

@@ -62,6 +62,10 @@ func TestEachKeyIsSeenOneMessageAfterTheOther(t *testing.T) {
 		if n := check.owed(); n != 0 {
 			t.Errorf("%d messages were never finished", n)
 		}
+		parked := pgtest.QueryAll[string](t, db, "select key from weir.parked_keys($1, $2)", queue, group)
+		if len(parked) > 0 {
+			t.Errorf("parked in the end: %v", parked)
+		}
 		t.Logf("%d messages of %d keys", check.finished, len(check.sent))
 	})
 }
@@ -135,7 +139,11 @@ func consume(ctx context.Context, t *testing.T, pool *pgxpool.Pool, check *check
 		if !reliable && rand.IntN(100) < 4 {
 			continue // crashed: the lease will run out
 		}
-		work(ctx, t, pool, check, me, deliveries)
+		if rand.IntN(2) == 0 {
+			endWhole(ctx, t, pool, check, me, deliveries)
+		} else {
+			work(ctx, t, pool, check, me, deliveries)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package throttle_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -148,21 +149,25 @@ func TestAnAckWakesWhoWaitsForRoom(t *testing.T) {
 		b.send(3)
 		got := b.get(1, 10)
 		waiter := b.db.Conn(b)
-		if _, err := waiter.Exec(b.Context(), `listen "weir:jobs"`); err != nil {
-			b.Fatal(err)
+		for _, sql := range []string{`listen "weir:jobs"`, "select weir.mark_waiting('jobs')"} {
+			if _, err := waiter.Exec(b.Context(), sql); err != nil {
+				b.Fatal(err)
+			}
 		}
-		if _, err := waiter.Exec(b.Context(), "select weir.mark_waiting('jobs')"); err != nil {
-			b.Fatal(err)
-		}
-		if got := receive(b.T, waiter, "limited", 10); len(got) != 0 {
-			b.Fatalf("received %v", got)
-		}
-		b.ok(fmt.Sprintf("select weir.ack('jobs', %d)", got[0].ClaimID))
-		if _, err := waiter.WaitForNotification(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		if got := receive(b.T, waiter, "limited", 10); len(got) != 1 {
-			b.Errorf("woken for %v", got)
+		for _, ack := range []string{"ack('jobs', %d)", "ack_many('jobs', array[%d::bigint])"} {
+			if got := receive(b.T, waiter, "limited", 10); len(got) != 0 {
+				b.Fatalf("received %v", got)
+			}
+			b.ok("select weir." + fmt.Sprintf(ack, got[0].ClaimID))
+			woken, stop := context.WithTimeout(b.Context(), 3*time.Minute)
+			_, err := waiter.WaitForNotification(woken)
+			stop()
+			if err != nil {
+				b.Fatalf("%s woke nobody: %v", ack, err)
+			}
+			if got = receive(b.T, waiter, "limited", 10); len(got) != 1 {
+				b.Errorf("woken for %v", got)
+			}
 		}
 	})
 }

@@ -227,16 +227,32 @@ func (l *load) once(conn *pgx.Conn) error {
 	return l.forgive(err)
 }
 
-// finish acknowledges messages, as far as it comes, and returns those that this finished.
+// finish acknowledges messages, one by one or all that are left of a claim, as far as it comes, and returns those that
+// this finished.
 func (l *load) finish(c surface.Conn, got []surface.Message) (ended []int64, err error) {
-	for _, m := range got {
-		n, err := surface.Ack(l.Context(), c, queue, m.ClaimID, []int64{m.ID})
+	for len(got) > 0 {
+		call, some := surface.End{Verb: "ack", Claim: got[0].ClaimID}, got[:1]
+		if rand.IntN(2) == 0 { //nolint:gosec // no secret
+			call.IDs = surface.IDs(some)
+		} else {
+			for len(some) < len(got) && got[len(some)].ClaimID == call.Claim {
+				some = got[:len(some)+1]
+			}
+		}
+		do := call.Alone
+		if rand.IntN(3) == 0 { //nolint:gosec // no secret
+			do = call.ByMany
+		}
+		n, err := do(l.Context(), c, queue)
 		if err != nil {
 			return ended, err
 		}
-		if n == 1 {
-			ended = append(ended, m.ID)
+		if n == len(some) {
+			ended = append(ended, surface.IDs(some)...)
+		} else {
+			l.Errorf("ack of %v finished %d", some, n)
 		}
+		got = got[len(some):]
 	}
 	return ended, nil
 }

@@ -100,23 +100,23 @@ func (w *walk) settle(rt *rapid.T) {
 	s, c := w.session(rt)
 	claim := w.claim(rt, s)
 	ids := w.some(rt, s, claim)
-	verb := rapid.SampledFrom([]string{"ack", "ack", "ack", "nack", "nack", "reject"}).Draw(rt, "verb")
+	verb := rapid.SampledFrom([]string{"ack", "ack", "ack", "nack", "nack", "release", "reject"}).Draw(rt, "verb")
+	call := surface.End{Verb: verb, Claim: claim, IDs: ids}
 	want := s.Settle(claim, ids, w.now)
 	due := w.now
+	if verb == "nack" {
+		call.Delay = rapid.SampledFrom([]*string{nil, surface.Text("0"), surface.Text("30 minutes")}).Draw(rt, "delay")
+		if call.Delay != nil && *call.Delay != "0" {
+			due += 30 * time.Minute
+		}
+	}
+	do := call.Alone
+	if rapid.Bool().Draw(rt, "by many") {
+		do = call.ByMany
+	}
 	var n int
 	err := w.guarded(rt, s, c, func() (err error) {
-		switch verb {
-		case "ack":
-			n, err = surface.Ack(w.tb.Context(), c, w.queue, claim, ids)
-		case "reject":
-			n, err = surface.Reject(w.tb.Context(), c, w.queue, claim, ids)
-		default:
-			delay := rapid.SampledFrom([]*string{nil, surface.Text("0"), surface.Text("30 minutes")}).Draw(rt, "delay")
-			if delay != nil && *delay != "0" {
-				due += 30 * time.Minute
-			}
-			n, err = surface.Nack(w.tb.Context(), c, w.queue, claim, ids, delay)
-		}
+		n, err = do(w.tb.Context(), c, w.queue)
 		return err
 	})
 	if err := want.Check(n, err); err != nil {
@@ -127,27 +127,46 @@ func (w *walk) settle(rt *rapid.T) {
 	}
 }
 
-// ackAll finishes every claim that can be, so that the rings have something to give back.
+// ackAll finishes every claim that can be, so that the rings have something to give back: in one call, or each by
+// itself.
 func (w *walk) ackAll(rt *rapid.T) {
 	s, c := w.session(rt)
-	for _, claim := range slices.Clone(w.claims) {
-		want := s.Settle(claim, nil, w.now)
-		if want.Count <= 0 || s.Locked(claim) {
-			continue
+	var claims []int64
+	for _, claim := range w.claims {
+		if s.Settle(claim, nil, w.now).Count > 0 && !s.Locked(claim) && rapid.IntRange(0, 5).Draw(rt, "leave") > 0 {
+			claims = append(claims, claim)
 		}
-		if rapid.IntRange(0, 5).Draw(rt, "leave") == 0 {
-			continue
+	}
+	if len(claims) > 0 && rapid.Bool().Draw(rt, "together") {
+		counts, err := surface.AckMany(w.tb.Context(), c, w.queue, claims)
+		w.note(rt, err)
+		var left []int64
+		for i, n := range counts {
+			if n < 0 {
+				left = append(left, claims[i])
+			} else {
+				w.acked(rt, s, claims[i], n, nil)
+			}
 		}
+		claims = left
+	}
+	for _, claim := range claims {
 		var n int
 		err := w.guarded(rt, s, c, func() (err error) {
 			n, err = surface.Ack(w.tb.Context(), c, w.queue, claim, nil)
 			return err
 		})
-		if err := want.Check(n, err); err != nil {
-			rt.Fatalf("ack of claim %d: %v", claim, err)
-		}
-		s.Do(oracle.Op{Settled: &oracle.Settled{Claim: claim, Group: want.Group, IDs: want.IDs, Verb: "ack"}})
+		w.acked(rt, s, claim, n, err)
 	}
+}
+
+// acked checks and notes what the ack of a whole claim answered.
+func (w *walk) acked(rt *rapid.T, s *oracle.Session, claim int64, n int, err error) {
+	want := s.Settle(claim, nil, w.now)
+	if err := want.Check(n, err); err != nil {
+		rt.Fatalf("ack of claim %d: %v", claim, err)
+	}
+	s.Do(oracle.Op{Settled: &oracle.Settled{Claim: claim, Group: want.Group, IDs: want.IDs, Verb: "ack"}})
 }
 
 func (w *walk) extend(rt *rapid.T) {
