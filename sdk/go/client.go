@@ -24,8 +24,11 @@ type Client struct {
 	hook  SendHook
 }
 
-// SendHook stands around what a client sends to a queue, publishes to a topic or enqueues: it calls send, perhaps with
-// another context and other headers, and returns what that returned. A job is a message with its arguments.
+// SendHook stands around each call of a client that sends to a queue, publishes to a topic, enqueues jobs or starts a
+// workflow, with all that the call sends. It calls send with as many messages, perhaps with another context and other
+// headers, and returns what that returned; or it returns an error of its own, and nothing is sent. A job, and a step of
+// a workflow, is a message whose payload is its [Args]; it keeps its kind. The callback of a batch is the last. The ids
+// are those of messages and jobs; none of a workflow, whose jobs get theirs when they are due.
 type SendHook func(
 	ctx context.Context, destination string, batch []Outgoing,
 	send func(ctx context.Context, batch []Outgoing) ([]int64, error),
@@ -46,7 +49,12 @@ func (c *Client) sending(
 	if c.hook == nil {
 		return send(ctx, batch)
 	}
-	return c.hook(ctx, destination, batch, send)
+	return c.hook(ctx, destination, batch, func(ctx context.Context, passed []Outgoing) ([]int64, error) {
+		if len(passed) != len(batch) {
+			return nil, fmt.Errorf("send to %s: %w: %d of %d", destination, errHook, len(passed), len(batch))
+		}
+		return send(ctx, passed)
+	})
 }
 
 // backend is what PostgreSQL and HTTP both do.

@@ -40,6 +40,8 @@ var (
 
 	errFinishedBefore = errors.New("the job was finished before")
 
+	errHook = errors.New("a hook has to pass on as many messages as it got")
+
 	errFinishAlone = errors.New("a job could not be finished together with others")
 )
 

@@ -9,7 +9,17 @@ import (
 	"time"
 )
 
-func (h *httpBackend) enqueue(ctx context.Context, queue string, jobs []jsonJob, o jobOptions) ([]Enqueued, error) {
+func (h *httpBackend) enqueue(ctx context.Context, queue string, job jsonJob, o jobOptions) (int64, error) {
+	enqueued, err := h.enqueueBatch(ctx, queue, []jsonJob{job}, o)
+	if err != nil || len(enqueued) == 0 {
+		return 0, err
+	}
+	return enqueued[0].ID, nil
+}
+
+func (h *httpBackend) enqueueBatch(
+	ctx context.Context, queue string, jobs []jsonJob, o jobOptions,
+) ([]Enqueued, error) {
 	var out struct{ Jobs []Enqueued }
 	in := map[string]any{"jobs": jobs}
 	given(in, "delay_ms", millis(o.delay))

@@ -10,7 +10,8 @@ import (
 
 // jobBackend is what PostgreSQL and HTTP both do with jobs, schedules and workflows.
 type jobBackend interface {
-	enqueue(ctx context.Context, queue string, jobs []jsonJob, o jobOptions) ([]Enqueued, error)
+	enqueue(ctx context.Context, queue string, job jsonJob, o jobOptions) (int64, error)
+	enqueueBatch(ctx context.Context, queue string, jobs []jsonJob, o jobOptions) ([]Enqueued, error)
 	job(ctx context.Context, queue string, id int64) (*JobStatus, error)
 	progress(ctx context.Context, queue string, claim, id int64, value json.RawMessage) (bool, error)
 	cancel(ctx context.Context, queue string, id int64, reason string) (string, error)
@@ -35,59 +36,74 @@ type jsonJob struct {
 	UniqueKey string          `json:"unique_key,omitempty"`
 }
 
-// jobJSON writes the arguments of a job.
-func jobJSON(args Args, o jobOptions) (jsonJob, error) {
-	text, err := json.Marshal(args)
+// jobJSON writes a job as the message that it becomes.
+func jobJSON(job OutgoingJob, m Outgoing) (jsonJob, error) {
+	if job.Args == nil {
+		return jsonJob{}, fmt.Errorf("write job: %w: it has no arguments", ErrPayload)
+	}
+	text, err := json.Marshal(m.Payload)
 	if err != nil {
 		return jsonJob{}, fmt.Errorf("write arguments: %w: %w", ErrPayload, err)
 	}
-	return jsonJob{
-		Kind: args.Kind(), Args: text, Key: o.key, Headers: o.headers, RunAt: o.runAt, UniqueKey: o.uniqueKey,
-	}, nil
+	out := jsonJob{Kind: job.Args.Kind(), Args: text, Key: m.Key, Headers: m.Headers, UniqueKey: job.UniqueKey}
+	if !job.RunAt.IsZero() {
+		out.RunAt = &job.RunAt
+	}
+	return out, nil
 }
 
 // Enqueue enqueues a job and returns its id, or that of the job that is there when it is to be unique.
-func (c *Client) Enqueue(ctx context.Context, queue string, args Args, opts ...JobOption) (int64, error) {
+func (c *Client) Enqueue(ctx context.Context, queue string, args Args, opts ...JobOption) (id int64, err error) {
 	o := collectJob(opts)
-	enqueue := func(ctx context.Context, batch []Outgoing) ([]int64, error) {
-		o.headers = batch[0].Headers
-		job, err := jobJSON(args, o)
+	job := o.job(args)
+	enqueue := func(ctx context.Context, jobs []Outgoing) ([]int64, error) {
+		text, err := jobJSON(job, jobs[0])
 		if err != nil {
 			return nil, err
 		}
-		enqueued, err := retry(ctx, c.tries, o.once(), func() ([]Enqueued, error) {
-			return c.b.enqueue(ctx, queue, []jsonJob{job}, o)
-		})
-		if err != nil || len(enqueued) == 0 {
-			return nil, err
-		}
-		return []int64{enqueued[0].ID}, nil
+		id, err = retry(ctx, c.tries, o.once(), func() (int64, error) { return c.b.enqueue(ctx, queue, text, o) })
+		return []int64{id}, err
 	}
-	ids, err := c.sending(ctx, queue, []Outgoing{{Payload: args, Key: o.key, Headers: o.headers}}, enqueue)
-	if err != nil || len(ids) == 0 {
-		return 0, err
-	}
-	return ids[0], nil
+	_, err = c.sending(ctx, queue, []Outgoing{job.message()}, enqueue)
+	return id, err
 }
 
-// EnqueueBatch enqueues jobs, all or none, and returns what became of each, in their order. The options are for all of
-// them; UniqueKey would be the same for all, so it is refused: use Unique.
-func (c *Client) EnqueueBatch(ctx context.Context, queue string, batch []Args, opts ...JobOption) ([]Enqueued, error) {
+// EnqueueBatch enqueues jobs, all or none, and returns what became of each, in their order. Of the options, With's Key
+// and Headers and RunAt are for jobs that have none of their own, the others for all; a UniqueKey is each job's own.
+func (c *Client) EnqueueBatch(
+	ctx context.Context, queue string, batch []OutgoingJob, opts ...JobOption,
+) (enqueued []Enqueued, err error) {
 	o := collectJob(opts)
 	if o.uniqueKey != "" {
-		return nil, fmt.Errorf("enqueue jobs: %w: one unique key for all of a batch", ErrNotSupported)
+		return nil, fmt.Errorf("enqueue jobs: %w: one unique key for all: give each job its own", ErrNotSupported)
 	}
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	jobs := make([]jsonJob, len(batch))
-	for i, args := range batch {
-		var err error
-		if jobs[i], err = jobJSON(args, o); err != nil {
-			return nil, err
-		}
+	full, messages, once := make([]OutgoingJob, len(batch)), make([]Outgoing, len(batch)), true
+	for i, job := range batch {
+		full[i] = o.complete(job)
+		messages[i] = full[i].message()
+		once = once && (o.once() || job.UniqueKey != "")
 	}
-	return retry(ctx, c.tries, o.once(), func() ([]Enqueued, error) { return c.b.enqueue(ctx, queue, jobs, o) })
+	enqueue := func(ctx context.Context, passed []Outgoing) ([]int64, error) {
+		texts, ids := make([]jsonJob, len(full)), make([]int64, len(full))
+		for i, job := range full {
+			var err error
+			if texts[i], err = jobJSON(job, passed[i]); err != nil {
+				return nil, err
+			}
+		}
+		enqueued, err = retry(ctx, c.tries, once, func() ([]Enqueued, error) {
+			return c.b.enqueueBatch(ctx, queue, texts, o)
+		})
+		for i, e := range enqueued {
+			ids[i] = e.ID
+		}
+		return ids, err
+	}
+	_, err = c.sending(ctx, queue, messages, enqueue)
+	return enqueued, err
 }
 
 // Job tells how a tracked job stands: nil when it is not tracked, or ended longer ago than the queue keeps it.

@@ -127,6 +127,29 @@ func NewJobWorker(c *Client, queue string, h *Handlers, opts ...WorkerOptions) *
 	return w
 }
 
+// OutgoingJob is one job of a batch.
+type OutgoingJob struct {
+	Args      Args
+	Key       string         // jobs with one key stay in order in an ordered group; "" is none
+	Headers   map[string]any // beside the arguments; nil is none
+	RunAt     time.Time      // no earlier than this; the zero time is at once, or after the batch's Delay
+	UniqueKey string         // not while a job of this key is unfinished, or as UniqueFor says; "" is none
+}
+
+// JobsOf makes a batch of arguments.
+func JobsOf[A Args](args ...A) []OutgoingJob {
+	batch := make([]OutgoingJob, len(args))
+	for i, a := range args {
+		batch[i].Args = a
+	}
+	return batch
+}
+
+// message is the job as hooks see it.
+func (j OutgoingJob) message() Outgoing {
+	return Outgoing{Payload: j.Args, Key: j.Key, Headers: j.Headers}
+}
+
 // JobOption is an option of Enqueue and EnqueueBatch that Send has not.
 type JobOption func(*jobOptions)
 
@@ -142,6 +165,25 @@ type jobOptions struct {
 	uniqueFor *time.Duration
 	unique    bool
 	tracked   bool
+}
+
+// job is a job with these options.
+func (o *jobOptions) job(args Args) OutgoingJob {
+	return o.complete(OutgoingJob{Args: args, UniqueKey: o.uniqueKey})
+}
+
+// complete gives a job what it has not of its own.
+func (o *jobOptions) complete(job OutgoingJob) OutgoingJob {
+	if job.Key == "" {
+		job.Key = o.key
+	}
+	if job.Headers == nil {
+		job.Headers = o.headers
+	}
+	if job.RunAt.IsZero() && o.runAt != nil {
+		job.RunAt = *o.runAt
+	}
+	return job
 }
 
 // once reports whether enqueueing twice does no harm.

@@ -13,6 +13,7 @@ type pace struct {
 	least, most int
 	now         int           // between the two
 	wait        time.Duration // the longest from a claim to the begin of a handler, since the last fetch
+	begun       bool          // a handler did, since the last fetch
 }
 
 func newPace(o WorkerOptions) pace {
@@ -24,14 +25,21 @@ func newPace(o WorkerOptions) pace {
 	return pace{least: least, most: max(least, heldMax), now: least}
 }
 
-// fetched sees a fetch: one that got all it asked for raises the number, unless messages waited too long before it.
+// began sees a handler begin with a message that was claimed so long ago.
+func (p *pace) began(wait time.Duration) {
+	p.wait = max(p.wait, wait)
+	p.begun = true
+}
+
+// fetched sees a fetch: one that got all it asked for raises the number, unless no handler began with a message before
+// it, or one began with a message that had waited too long.
 func (p *pace) fetched(full bool) {
 	switch {
 	case p.wait > waitMax:
 		p.now = int(int64(p.now) * int64(waitMax) / int64(p.wait))
-	case full:
+	case full && p.begun:
 		p.now *= 2
 	}
 	p.now = min(max(p.now, p.least), p.most)
-	p.wait = 0
+	p.wait, p.begun = 0, false
 }

@@ -44,10 +44,19 @@ const (
 		from weir.workflow($1::text, $2::bigint) order by no`
 )
 
-func (p *postgres) enqueue(ctx context.Context, queue string, jobs []jsonJob, o jobOptions) ([]Enqueued, error) {
-	if len(jobs) == 1 {
-		return p.enqueueOne(ctx, queue, jobs[0], o)
+func (p *postgres) enqueue(ctx context.Context, queue string, job jsonJob, o jobOptions) (int64, error) {
+	headers, err := headersJSON(job.Headers)
+	if err != nil {
+		return 0, err
 	}
+	return one[int64](ctx, p, "enqueue job", sqlEnqueue, queue, job.Kind, string(job.Args), orNull(job.Key), headers,
+		interval(o.delay), instant(job.RunAt), o.priority, orNull(job.UniqueKey), interval(o.uniqueFor), flag(o.unique),
+		flag(o.tracked))
+}
+
+func (p *postgres) enqueueBatch(
+	ctx context.Context, queue string, jobs []jsonJob, o jobOptions,
+) ([]Enqueued, error) {
 	texts := make([]string, len(jobs))
 	for i, job := range jobs {
 		text, err := json.Marshal(job)
@@ -59,17 +68,6 @@ func (p *postgres) enqueue(ctx context.Context, queue string, jobs []jsonJob, o 
 	return collect(ctx, p, "enqueue jobs", sqlEnqueueBatch,
 		func(e *Enqueued) []any { return []any{&e.ID, &e.Repeated} },
 		queue, texts, interval(o.delay), o.priority, interval(o.uniqueFor), flag(o.unique), flag(o.tracked))
-}
-
-// enqueueOne has no use for whether the job was there.
-func (p *postgres) enqueueOne(ctx context.Context, queue string, job jsonJob, o jobOptions) ([]Enqueued, error) {
-	headers, err := headersJSON(job.Headers)
-	if err != nil {
-		return nil, err
-	}
-	return collect(ctx, p, "enqueue job", sqlEnqueue, func(e *Enqueued) []any { return []any{&e.ID} },
-		queue, job.Kind, string(job.Args), orNull(job.Key), headers, interval(o.delay), instant(job.RunAt), o.priority,
-		orNull(job.UniqueKey), interval(o.uniqueFor), flag(o.unique), flag(o.tracked))
 }
 
 func (p *postgres) job(ctx context.Context, queue string, id int64) (*JobStatus, error) {

@@ -43,7 +43,8 @@ type Schedule struct {
 func (c *Client) Schedule(
 	ctx context.Context, name, queue string, args Args, o ScheduleOptions,
 ) (time.Time, error) {
-	job, err := jobJSON(args, jobOptions{key: o.Key, headers: o.Headers})
+	fired := OutgoingJob{Args: args, Key: o.Key, Headers: o.Headers}
+	job, err := jobJSON(fired, fired.message())
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -22,7 +22,8 @@ type WorkerOptions struct {
 	Group       string // DefaultGroup
 	Concurrency int    // handlers that run at once: 10
 	// Prefetch is how many messages are held at most, running ones included. Unless given it is twice Concurrency, and
-	// up to 1,000 as long as a message waits here for a handler no longer than a tenth of a second.
+	// up to 1,000 as long as a message waits here for a handler no longer than a tenth of a second. Of an ordered group
+	// up to twice as many are, while there are fewer keys among them than handlers.
 	Prefetch    int
 	Lease       time.Duration // of a claim, renewed while its messages are held: 30 seconds
 	Timeout     time.Duration // of one handler: none
@@ -61,6 +62,8 @@ type Worker struct {
 	held    int // messages between receive and settlement
 	pace    pace
 	health  Health
+
+	unitsLeft int // of an ordered group: units that have not run to their end
 }
 
 // Health is how a worker is.
@@ -94,7 +97,7 @@ func NewWorker[T any](c *Client, queue string, handle Handler[T], opts ...Worker
 	for i := len(w.opt.Middleware) - 1; i >= 0; i-- {
 		w.handle = w.opt.Middleware[i](w.handle)
 	}
-	w.units = make(chan []*task, w.pace.most)
+	w.units = make(chan []*task, 2*w.pace.most)
 	w.handlers, w.hard = context.WithCancelCause(context.Background())
 	return w
 }

@@ -53,7 +53,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 	}
 	retryDelay := retryDelayMin
 	for !w.stopped() {
-		n := w.free()
+		n, scarce := w.free()
 		if n == 0 {
 			select {
 			case <-w.room:
@@ -61,7 +61,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 			}
 			continue
 		}
-		got, err := w.fetch(calls, n)
+		got, err := w.fetch(calls, n, scarce)
 		switch {
 		case err != nil:
 			w.called(err)
@@ -81,20 +81,25 @@ func (w *Worker) fetchAll(calls context.Context) {
 	w.giveBack()
 }
 
-// free returns for how many messages there is room: none while it is less than a quarter, so that claims stay large.
-func (w *Worker) free() int {
+// free returns for how many messages there is room: none while it is less than a quarter, so that claims stay large. In
+// an ordered group all of a claim may have one key, which keeps one handler busy. Keys are scarce when there are fewer
+// units than handlers: then there is room for one handler's share more, until twice as many are held.
+func (w *Worker) free() (n int, scarce bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := w.pace.now - w.held
-	if n < w.pace.now/4 {
-		return 0
+	n = w.pace.now - w.held
+	if n > 0 && n >= w.pace.now/4 {
+		return n, false
 	}
-	return n
+	if w.ordered && w.unitsLeft < w.opt.Concurrency {
+		return max(0, min(w.pace.now/w.opt.Concurrency, 2*w.pace.most-w.held)), true
+	}
+	return 0, false
 }
 
 // fetch claims up to n messages and hands them out. A stop does not break the call off: a claim that nobody has seen
 // would keep its messages until the lease ends.
-func (w *Worker) fetch(calls context.Context, n int) (int, error) {
+func (w *Worker) fetch(calls context.Context, n int, scarce bool) (int, error) {
 	ctx, cancel := context.WithTimeout(calls, max(w.opt.Lease, callTimeout))
 	defer cancel()
 	o := receiveOptions{group: w.opt.Group, max: n, lease: w.opt.Lease}
@@ -108,7 +113,9 @@ func (w *Worker) fetch(calls context.Context, n int) (int, error) {
 	}
 	w.mu.Lock()
 	w.health.LastReceive, w.health.Err = time.Now(), nil
-	w.pace.fetched(len(messages) == n)
+	if !scarce { // which tells nothing of how quick the handlers are
+		w.pace.fetched(len(messages) == n)
+	}
 	w.mu.Unlock()
 	for _, unit := range w.take(messages, began.Add(w.opt.Lease)) {
 		w.units <- unit
@@ -155,7 +162,21 @@ func (w *Worker) take(messages []*RawMessage, deadline time.Time) [][]*task {
 		lines[at] = len(units)
 		units = append(units, []*task{t})
 	}
+	if w.ordered {
+		w.unitsLeft += len(units)
+	}
 	return units
+}
+
+// ended counts a unit of an ordered group as run to its end, or given back.
+func (w *Worker) ended() {
+	if !w.ordered {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unitsLeft--
+	signal(w.room)
 }
 
 // finish records the result of a task, unless the task is over already.
@@ -220,38 +241,41 @@ func (w *Worker) lose(c *claim, err error) {
 
 // giveBack returns what has not begun, so that nobody waits for the lease. Called when no more is claimed.
 func (w *Worker) giveBack() {
-	for w.giveBackOne() > 0 {
+	for w.giveBackOne() {
 	}
 }
 
-// giveBackOne returns a unit that has not begun, and how many messages it has: 0 when there is none.
-func (w *Worker) giveBackOne() int {
+// giveBackOne returns a unit that has not begun, and reports whether there was one.
+func (w *Worker) giveBackOne() bool {
 	select {
-	case unit := <-w.units:
+	case unit, open := <-w.units:
+		if !open {
+			return false
+		}
 		w.finishUnused(unit)
-		return len(unit)
+		w.ended()
+		return true
 	default:
-		return 0
+		return false
 	}
 }
 
-// shed gives back what was claimed when handlers were quicker than they are now: another worker would do it sooner.
+// shed gives back units that were claimed when handlers were quicker than they are now: another worker would do them
+// sooner. What waits behind others of its key, nobody would.
 func (w *Worker) shed() {
 	w.mu.Lock()
-	excess := 0
+	held, excess := w.held, 0
+	if w.ordered {
+		held = w.unitsLeft
+	}
 	for _, c := range w.claims {
 		if c.waits() && time.Since(c.taken) > shedAfter {
 			w.pace.now = w.pace.least
-			excess = w.held - w.pace.least
+			excess = held - w.pace.least
 		}
 	}
 	w.mu.Unlock()
-	for excess > 0 {
-		n := w.giveBackOne()
-		if n == 0 {
-			return
-		}
-		excess -= n
+	for ; excess > 0 && w.giveBackOne(); excess-- {
 	}
 }
 

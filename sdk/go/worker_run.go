@@ -28,6 +28,7 @@ func (w *Worker) work(calls context.Context) {
 				break
 			}
 		}
+		w.ended()
 	}
 }
 
@@ -73,7 +74,7 @@ func (w *Worker) start(t *task, cancel context.CancelCauseFunc) bool {
 	}
 	t.cancel = cancel
 	w.health.Busy++
-	w.pace.wait = max(w.pace.wait, time.Since(t.claim.taken))
+	w.pace.began(time.Since(t.claim.taken))
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -53,11 +54,7 @@ func (c *Client) StartChain(ctx context.Context, queue string, steps []Step, nam
 // StartBatch is StartWorkflow of jobs that are all enqueued at once, and of one, the callback, that is enqueued when
 // all of them have ended, however they did: exactly once.
 func (c *Client) StartBatch(ctx context.Context, queue string, jobs []Step, callback Step, name string) (int64, error) {
-	text, err := stepJSON(callback)
-	if err != nil {
-		return 0, err
-	}
-	return c.startWorkflow(ctx, queue, jobs, jsonWorkflow{form: "batch", name: name, callback: text})
+	return c.startWorkflow(ctx, queue, append(slices.Clone(jobs), callback), jsonWorkflow{form: "batch", name: name})
 }
 
 // Workflow tells how the steps of a workflow stand: none when the queue has no such workflow, or when it ended longer
@@ -66,31 +63,47 @@ func (c *Client) Workflow(ctx context.Context, queue string, workflow int64) ([]
 	return retry(ctx, c.tries, true, func() ([]WorkflowStep, error) { return c.b.workflow(ctx, queue, workflow) })
 }
 
-func (c *Client) startWorkflow(ctx context.Context, queue string, steps []Step, w jsonWorkflow) (int64, error) {
-	for _, step := range steps {
-		text, err := stepJSON(step)
-		if err != nil {
-			return 0, err
-		}
-		w.steps = append(w.steps, text)
+// startWorkflow starts a workflow of steps, of a batch with the callback last.
+func (c *Client) startWorkflow(
+	ctx context.Context, queue string, steps []Step, w jsonWorkflow,
+) (id int64, err error) {
+	messages := make([]Outgoing, len(steps))
+	for i, s := range steps {
+		messages[i] = Outgoing{Payload: s.Args, Key: s.Key, Headers: s.Headers}
 	}
-	return retry(ctx, c.tries, w.name != "", func() (int64, error) { return c.b.startWorkflow(ctx, queue, w) })
+	start := func(ctx context.Context, passed []Outgoing) ([]int64, error) {
+		texts := make([]json.RawMessage, len(steps))
+		for i, s := range steps {
+			var err error
+			if texts[i], err = stepJSON(s, passed[i]); err != nil {
+				return nil, err
+			}
+		}
+		w.steps = texts
+		if last := len(texts) - 1; w.form == "batch" {
+			w.steps, w.callback = texts[:last], texts[last]
+		}
+		id, err = retry(ctx, c.tries, w.name != "", func() (int64, error) { return c.b.startWorkflow(ctx, queue, w) })
+		return nil, err
+	}
+	_, err = c.sending(ctx, queue, messages, start)
+	return id, err
 }
 
-// stepJSON writes a step as the engine takes it.
-func stepJSON(s Step) (json.RawMessage, error) {
+// stepJSON writes a step as the message that it becomes.
+func stepJSON(s Step, m Outgoing) (json.RawMessage, error) {
 	if s.Args == nil {
 		return nil, fmt.Errorf("write step %q: %w: it has no arguments", s.Name, ErrPayload)
 	}
 	text, err := json.Marshal(struct {
 		Name     string         `json:"name,omitempty"`
 		Kind     string         `json:"kind"`
-		Args     Args           `json:"args"`
+		Args     any            `json:"args"`
 		Key      string         `json:"key,omitempty"`
 		Headers  map[string]any `json:"headers,omitempty"`
 		After    []string       `json:"after,omitempty"`
 		AfterAll bool           `json:"after_all,omitempty"`
-	}{s.Name, s.Args.Kind(), s.Args, s.Key, s.Headers, s.After, s.AfterAll})
+	}{s.Name, s.Args.Kind(), m.Payload, m.Key, m.Headers, s.After, s.AfterAll})
 	if err != nil {
 		return nil, fmt.Errorf("write step %q: %w: %w", s.Name, ErrPayload, err)
 	}

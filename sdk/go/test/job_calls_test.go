@@ -47,15 +47,21 @@ func (j caseJob) MarshalJSON() ([]byte, error) {
 
 // caseStep is a job of a batch, or a step of a workflow.
 type caseStep struct {
-	JobKind  string          `json:"kind"`
-	Args     json.RawMessage `json:"args"`
-	Name     string          `json:"name"`
-	After    []string        `json:"after"`
-	AfterAll bool            `json:"after_all"`
+	JobKind   string          `json:"kind"`
+	Args      json.RawMessage `json:"args"`
+	Key       string          `json:"key"`
+	Headers   map[string]any  `json:"headers"`
+	UniqueKey string          `json:"unique_key"`
+	Name      string          `json:"name"`
+	After     []string        `json:"after"`
+	AfterAll  bool            `json:"after_all"`
 }
 
 func (s caseStep) step() weir.Step {
-	return weir.Step{Name: s.Name, Args: caseJob{s.JobKind, s.Args}, After: s.After, AfterAll: s.AfterAll}
+	return weir.Step{
+		Name: s.Name, Args: caseJob{s.JobKind, s.Args}, Key: s.Key, Headers: s.Headers, After: s.After,
+		AfterAll: s.AfterAll,
+	}
 }
 
 func stepsOf(list []caseStep) []weir.Step {
@@ -97,9 +103,11 @@ var jobCalls = map[string]func(context.Context, *weir.Client, arguments) (any, e
 		if err != nil {
 			return nil, err
 		}
-		batch := make([]weir.Args, len(a.Jobs))
+		batch := make([]weir.OutgoingJob, len(a.Jobs))
 		for i, job := range a.Jobs {
-			batch[i] = caseJob{job.JobKind, job.Args}
+			batch[i] = weir.OutgoingJob{
+				Args: caseJob{job.JobKind, job.Args}, Key: job.Key, Headers: job.Headers, UniqueKey: job.UniqueKey,
+			}
 		}
 		return c.EnqueueBatch(ctx, a.Queue, batch, opts...)
 	},

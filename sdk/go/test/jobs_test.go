@@ -3,6 +3,9 @@ package test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,7 +66,7 @@ func TestAUniqueJobIsEnqueuedOnceUntilItIsFinished(t *testing.T) {
 	if again := get(c.Enqueue(t.Context(), "q", add{1, 2}, weir.Unique()))(t); again != first {
 		t.Errorf("enqueued again as %d", again)
 	}
-	batch := get(c.EnqueueBatch(t.Context(), "q", []weir.Args{add{1, 2}, add{3, 4}}, weir.Unique()))(t)
+	batch := get(c.EnqueueBatch(t.Context(), "q", weir.JobsOf(add{1, 2}, add{3, 4}), weir.Unique()))(t)
 	if len(batch) != 2 || batch[0] != (weir.Enqueued{ID: first, Repeated: true}) || batch[1].Repeated {
 		t.Errorf("in a batch: %+v", batch)
 	}
@@ -78,6 +81,114 @@ func TestAUniqueJobIsEnqueuedOnceUntilItIsFinished(t *testing.T) {
 	}
 	if got := get(c.Enqueue(t.Context(), "q", wait{}, weir.UniqueKey("k"), weir.UniqueFor(time.Hour)))(t); got != keyed {
 		t.Error("within its hour it was enqueued again")
+	}
+}
+
+func TestJobsOfABatchAreUniqueEachByItsOwnKey(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {
+		there := get(c.Enqueue(t.Context(), "q", wait{}, weir.UniqueKey("there")))(t)
+		batch := []weir.OutgoingJob{
+			{Args: add{1, 2}, UniqueKey: "a", Key: "k", Headers: map[string]any{"h": "own"}},
+			{Args: add{3, 4}, UniqueKey: "there"},
+			{Args: wait{}, UniqueKey: "a"},
+			{Args: add{1, 2}},
+			{Args: wait{}, RunAt: time.Now().Add(time.Hour)},
+		}
+		got := get(c.EnqueueBatch(t.Context(), "q", batch, weir.With(weir.Headers(map[string]any{"h": "all"}))))(t)
+		want := []weir.Enqueued{{ID: got[0].ID}, {ID: there, Repeated: true}, {ID: got[0].ID, Repeated: true}, {}, {}}
+		want[3].ID, want[4].ID = got[3].ID, got[4].ID
+		if !slices.Equal(got, want) || got[3].ID == got[0].ID {
+			t.Errorf("enqueued %+v", got)
+		}
+		one := get(c.EnqueueBatch(t.Context(), "q", batch[:1]))(t)
+		if !slices.Equal(one, []weir.Enqueued{{ID: got[0].ID, Repeated: true}}) {
+			t.Errorf("one that was there: %+v", one)
+		}
+		waiting := map[int64]*weir.RawMessage{}
+		for _, m := range get(c.Pop(t.Context(), "q", weir.Max(10)))(t) {
+			waiting[m.ID] = m
+		}
+		if len(waiting) != 3 || waiting[there] == nil {
+			t.Fatalf("%d jobs wait", len(waiting))
+		}
+		first, second := waiting[got[0].ID], waiting[got[3].ID]
+		if first.Key != "k" || first.Headers["h"] != "own" || first.Headers["kind"] != "add" || second.Headers["h"] != "all" {
+			t.Errorf("the first has %q and %v, the second %v", first.Key, first.Headers, second.Headers)
+		}
+	})
+}
+
+func TestOfBatchesThatRaceEachUniqueKeyIsEnqueuedOnceAndARolledBackOneLeavesNone(t *testing.T) {
+	t.Parallel()
+	_, c := newClient(t)
+	keyed := func(from, n int) []weir.OutgoingJob {
+		batch := make([]weir.OutgoingJob, n)
+		for i := range batch {
+			batch[i] = weir.OutgoingJob{Args: add{A: i}, UniqueKey: strconv.Itoa(from + i)}
+		}
+		return batch
+	}
+	undo := errors.New("undo")
+	err := c.Transaction(t.Context(), func(tx *weir.Client) error {
+		get(tx.EnqueueBatch(t.Context(), "q", keyed(0, 100)))(t)
+		return undo
+	})
+	if !errors.Is(err, undo) {
+		t.Error(err)
+	}
+	invalid := append(keyed(0, 100), weir.OutgoingJob{Args: caseJob{JobKind: ""}, UniqueKey: "no kind"})
+	if _, err := c.EnqueueBatch(t.Context(), "q", invalid); !errors.Is(err, weir.ErrInvalidKind) {
+		t.Errorf("a job without a kind: %v", err)
+	}
+	var racing sync.WaitGroup
+	var fresh atomic.Int32
+	for i := range 4 {
+		racing.Go(func() {
+			batch := keyed(20*i, 100)
+			if i%2 == 1 {
+				slices.Reverse(batch)
+			}
+			enqueued, err := c.EnqueueBatch(t.Context(), "q", batch)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, e := range enqueued {
+				if !e.Repeated {
+					fresh.Add(1)
+				}
+			}
+		})
+	}
+	racing.Wait()
+	if jobs := get(c.Pop(t.Context(), "q", weir.Max(1000)))(t); len(jobs) != 160 || fresh.Load() != 160 {
+		t.Errorf("%d jobs of 160 keys, %d are called fresh", len(jobs), fresh.Load())
+	}
+}
+
+func TestABatchOfJobsThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	_, c := newClient(t)
+	refused := map[string]struct {
+		batch []weir.OutgoingJob
+		opts  []weir.JobOption
+		want  error
+	}{
+		"a job without arguments": {batch: make([]weir.OutgoingJob, 1), want: weir.ErrPayload},
+		"one key for all": {
+			batch: weir.JobsOf(wait{}), opts: []weir.JobOption{weir.UniqueKey("k")}, want: weir.ErrNotSupported,
+		},
+		"a header of Weir's own": {
+			batch: []weir.OutgoingJob{{Args: wait{}, Headers: map[string]any{"job": 1}}}, want: weir.ErrInvalidArgument,
+		},
+	}
+	for name, r := range refused {
+		if _, err := c.EnqueueBatch(t.Context(), "q", r.batch, r.opts...); !errors.Is(err, r.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := get(c.EnqueueBatch(t.Context(), "q", nil))(t); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
 	}
 }
 

@@ -306,6 +306,39 @@ func TestAWorkerOfSlowHandlersHoldsNoMoreThanTwiceAsManyMessages(t *testing.T) {
 	})
 }
 
+func TestOfAnOrderedGroupEveryHandlerHasAKeyHoweverManyMessagesTheKeysHave(t *testing.T) {
+	t.Parallel()
+	keysOf := func(t *testing.T, db *pgtest.DB, c *weir.Client, prefetch int) {
+		t.Helper()
+		must(t, c.DropQueue(t.Context(), "q"))
+		must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 16}))
+		must(t, c.CreateGroup(t.Context(), "q", "g", weir.GroupOptions{Ordered: true, Patience: time.Hour}))
+		keys := pgtest.QueryAll[string](t, db, `select min(k::text) from generate_series(1, 100) k
+			group by weir_internal.lane_of(k::text, 16) order by 1 limit 8`) // each in a lane of its own
+		for _, key := range keys {
+			get(c.SendBatch(t.Context(), "q", make([]weir.Outgoing, 300), weir.Key(key)))(t)
+		}
+		finish := make(chan struct{})
+		w := weir.NewWorker(c, "q", func(context.Context, *weir.RawMessage) error { <-finish; return nil },
+			weir.WorkerOptions{Group: "g", Concurrency: 8, Prefetch: prefetch, Lease: 45 * time.Second})
+		finished := sync.OnceFunc(func() { close(finish) })
+		start(t, w)
+		t.Cleanup(finished)
+		pgtest.WaitFor(t, "each handler to have a key", func() bool { return w.Health().Busy == 8 })
+		if held := w.Health().Held; held > 32 {
+			t.Errorf("%d messages are held for 8 slow handlers", held)
+		}
+		finished()
+		idle(t, c, "g")
+	}
+	each(t, func(t *testing.T, db *pgtest.DB, c *weir.Client) { keysOf(t, db, c, 0) })
+	t.Run("prefetch", func(t *testing.T) {
+		t.Parallel()
+		db, c := newClient(t)
+		keysOf(t, db, c, 16)
+	})
+}
+
 func TestOfAGroupWithALimitNoMoreIsClaimedThanItAllowsUntilItIsLifted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, _ *pgtest.DB, c *weir.Client) {

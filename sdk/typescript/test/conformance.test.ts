@@ -217,7 +217,7 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   maintain: (c) => c.maintain(),
   version: (c) => c.version(),
   enqueue: (c, { queue, kind, args, ...rest }) => c.enqueue(queue, kind, args, options(rest)),
-  enqueue_batch: (c, { queue, jobs, ...rest }) => c.enqueueBatch(queue, jobs, options(rest)),
+  enqueue_batch: (c, { queue, jobs, ...rest }) => c.enqueueBatch(queue, jobs.map(options), options(rest)),
   job: (c, { queue, id }) => c.job(queue, id),
   progress: (c, { queue, claim_id, id, progress }) => c.progress(queue, claim_id, id, progress),
   finish: (c, { queue, claim_id, id, result }) => c.finish(queue, claim_id, id, result),
