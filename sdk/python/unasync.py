@@ -24,7 +24,7 @@ WORDS = [
     (r"\baclose\b", "close"),
     (r"\basync_connection\b", "sync_connection"),
     (r"\basync_sleep\b", "sleep"),
-    (r"\basync_token_of\b", "token_of"),
+    (r"\basync_value_of\b", "value_of"),
     (r"\bconnect_async\b", "connect"),
     (r"\bweir\.aio\b", "weir.generated"),
 ]

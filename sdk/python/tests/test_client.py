@@ -22,6 +22,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+import psycopg_pool
 import pydantic
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -256,6 +257,25 @@ def test_a_worker_behind_a_pooler_does_not_listen(pooled: str, queue: str) -> No
             end = time.monotonic() + 1.0
             while time.monotonic() < end:
                 assert conn.execute("select pg_listening_channels()").fetchall() == []
+
+
+def test_each_call_on_the_callers_pool_is_a_transaction_that_commits(dsn: str, queue: str, client: weir.Client) -> None:
+    with psycopg_pool.ConnectionPool(dsn, min_size=1) as pool:
+        mine = weir.Client(pool)
+        mine.send(queue, 1)
+        with pytest.raises(weir.Error):
+            mine.send("no-such-queue", 1)
+        with mine.transaction() as tx:
+            tx.send(queue, 2)
+        mine.send(queue, 3)
+    assert [m.payload for m in client.pop(queue, max=3)] == [1, 2, 3]
+
+
+async def test_so_is_each_call_of_a_coroutine_on_it(dsn: str, queue: str, client: weir.Client) -> None:
+    async with psycopg_pool.AsyncConnectionPool(dsn, min_size=1) as pool:
+        mine = weir.AsyncClient(pool)
+        await mine.send(queue, 1)
+        assert [m.payload for m in client.pop(queue)] == [1]
 
 
 class Colour(Enum):

@@ -170,14 +170,15 @@ def test_a_long_job_is_renewed_and_never_run_twice_at_once(
     near: weir.Client, client: weir.Client, queue: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     renewed: list[float] = []
+    transport = type(near.transport)
 
-    def run(call: calls.Call[Any], run: Callable[..., Any] = near.transport.run) -> Any:
-        result = run(call)
+    def run(self: Any, call: calls.Call[Any], run: Callable[..., Any] = transport.run) -> Any:
+        result = run(self, call)
         if call.name == "extend":
             renewed.append(time.monotonic())
         return result
 
-    monkeypatch.setattr(near.transport, "run", run)
+    monkeypatch.setattr(transport, "run", run)
     monkeypatch.setattr("weir.core._RENEWALS", 100)
     client.send(queue, "long")
     starts: list[float] = []

@@ -9,6 +9,8 @@ export class Held<T> {
   controller: AbortController | undefined;
   /** Nothing is left to do: it is acked, given back or lost. */
   settled = false;
+  /** What is under way that settles it: a call, or the handler's own transaction. */
+  settling: "call" | "transaction" | undefined;
 
   constructor(
     readonly message: ClaimedMessage<T>,
@@ -26,6 +28,8 @@ export class Claim<T> {
   broken = false;
   /** Somebody else may have the messages. */
   lost = false;
+  /** A call is under way that renews it. */
+  renewing = false;
   /** When the lease ends, by the clock of performance.now. It lies before the engine's, which counts from later. */
   deadline = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -42,14 +46,30 @@ export class Claim<T> {
     this.timer = setTimeout(() => this.lose("its lease ended"), Math.max(deadline - performance.now(), 0));
   }
 
+  /** Whether all that is left is being settled: what settles it, and no lease, tells what became of it. */
+  get undecided(): boolean {
+    return [...this.held].every((held) => held.settling);
+  }
+
+  /** Whether it may be renewed: nobody else does, and no open transaction keeps it locked. */
+  get renewable(): boolean {
+    return !this.renewing && !this.undecided && ![...this.held].some((h) => h.settling === "transaction");
+  }
+
   /** The claim is gone: handlers that run are told, nothing of it is settled any more. */
   lose(why: string): void {
-    if (this.lost || this.held.size === 0) return;
+    if (this.lost || this.undecided) return;
     this.lost = true;
     clearTimeout(this.timer);
     const reason = new ClaimLost(`claim ${this.id} is lost: ${why}`);
     for (const held of this.held) held.controller?.abort(reason);
     this.onLost(this, reason);
+  }
+
+  /** What was under way about messages has failed, and the lease counts again. */
+  unsettled(messages: Iterable<Held<T>>): void {
+    for (const held of messages) held.settling = undefined;
+    if (performance.now() >= this.deadline) this.lose("its lease ended");
   }
 
   /** The engine knows what became of messages of this claim. */

@@ -95,6 +95,7 @@ export class Settler<T> {
     for (let failed = 0; ;) {
       const live = tasks.filter((task) => !task.claim.lost);
       if (live.length === 0) return;
+      for (const task of live) for (const held of task.messages) held.settling = "call";
       try {
         await this.client.settleAll(
           kind,
@@ -104,6 +105,7 @@ export class Settler<T> {
         for (const task of live) task.claim.settle(task.messages);
         return;
       } catch (error) {
+        for (const task of live) task.claim.unsettled(task.messages);
         const ended = error instanceof WeirError && ends.includes(error.code);
         if (ended && live.length > 1) {
           for (const task of live) await this.settle(kind, [task]);

@@ -7,12 +7,12 @@ import {
   HandlerTimeout,
   JobCancelled,
   Reject,
-  RetryAfter,
   Snooze,
   WeirError,
   WorkerStopped,
 } from "./errors.js";
 import { Waiter } from "./listener.js";
+import { delayOf, type Outcome, reasonOf, settledBy, settledIn } from "./outcome.js";
 import { backoff, pause } from "./retry.js";
 import { Settler } from "./settler.js";
 import type { ClaimedMessage, GroupPath, QueueMap } from "./types.js";
@@ -103,8 +103,8 @@ export class Finished {
   constructor(readonly result: unknown) {}
 }
 
-/** The outcome of a handler. */
-type Outcome = { error?: unknown; finished?: boolean };
+/** Handlers whose whole work is one transaction. */
+const transactional = new WeakSet<object>();
 
 /** Claims messages of one queue and group, and runs a handler for each, until it is stopped. */
 export class Worker<T = unknown, Q extends object = QueueMap> {
@@ -268,13 +268,15 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   /** Claims messages; undefined after an error. */
   private async receiveOnce(own: Client<Q>, max: number, first: boolean) {
     const { leaseMs } = this.limits;
+    // Within its transaction a handler holds its claim, and nobody can renew it: one message each, then.
+    const most = transactional.has(this.handler) ? 1 : max;
     const waitMs = own.db ? 0 : longPollMs;
     const { signal } = this.stopping;
     const before = performance.now();
     try {
       const messages = await own.receive(this.at.queue as never, {
         ...this.at,
-        max,
+        max: most,
         leaseMs,
         waitMs,
         signal,
@@ -430,17 +432,18 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
         const once = (n: number) => {
           if (n === 0 && this.client.db) throw new ClaimLost(`message ${id} was finished before`);
         };
-        const result = await this.client.transaction(async (tx, db) => {
+        const work = async (tx: Client<Q>, db: Queryable) => {
           if (!this.options.jobs) {
+            // Over HTTP it is acked at the end only, and renewed until then.
+            if (this.client.db) held.settling = "transaction";
             once(await tx.ack(queue, claimId, { group: this.at.group, ids: [id] }));
-            return fn(tx, db);
           }
           const value = await fn(tx, db);
-          once(await tx.finish(queue, claimId, id, value));
+          held.settling = "transaction";
+          if (this.options.jobs) once(await tx.finish(queue, claimId, id, value));
           return value;
-        });
-        outcome.finished = true;
-        return result;
+        };
+        return settledIn(held, outcome, () => this.client.transaction(work));
       },
     };
     const wraps = this.options.middleware ?? [];
@@ -454,15 +457,18 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     if (hooks) await hooks.processing(message, () => at(0));
     else await at(0);
     if (value instanceof Finished && !outcome.finished) {
-      await this.client.finish(message.queue, message.claimId, message.id, value.result);
-      outcome.finished = true;
+      const { result } = value;
+      const { queue, claimId, id } = message;
+      held.settling = "call";
+      await settledIn(held, outcome, () => this.client.finish(queue, claimId, id, result));
     }
   }
 
   /** Gives every claim whose lease is old enough another one. */
   private renew(own: Client<Q>): void {
     const late = performance.now() + this.limits.leaseMs - this.renewMs;
-    for (const claim of this.claims.values()) if (claim.deadline < late) void this.renewOne(own, claim);
+    for (const claim of this.claims.values())
+      if (claim.deadline < late && claim.renewable) void this.renewOne(own, claim);
     if (this.options.jobs && this.claims.size > 0)
       this.tellCancelled(own).catch((error) => this.report(error));
   }
@@ -479,12 +485,15 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   private async renewOne(own: Client<Q>, claim: Claim<T>): Promise<void> {
     const { leaseMs } = this.limits;
     const before = performance.now();
+    claim.renewing = true;
     try {
       await own.extend(this.at.queue, claim.id, leaseMs, this.at);
       if (claim.held.size > 0) claim.holdUntil(before + leaseMs);
     } catch (error) {
       if (error instanceof WeirError && !error.retryable) claim.lose(error.message);
       else this.report(error); // and again at the next third, or the lease ends
+    } finally {
+      claim.renewing = false;
     }
   }
 
@@ -541,31 +550,8 @@ export function exactlyOnce<T, Q extends object = QueueMap>(
     context: HandlerContext<Q> & { tx: Client<Q>; db: Queryable },
   ) => Promise<unknown>,
 ): Handler<T, Q> {
-  return (message, context) => context.finish((tx, db) => handler(message, { ...context, tx, db }));
-}
-
-/** Why a message goes back, in words for the dead letter. */
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-}
-
-/** When a message comes again; undefined leaves it to the group's backoff. */
-function delayOf(error: unknown): number | undefined {
-  if (error instanceof RetryAfter) return error.delayMs;
-  return error instanceof WorkerStopped ? 0 : undefined;
-}
-
-/** Waits for a handler; false when it was told to end and has not within the grace. */
-async function settledBy(handling: Promise<void>, signal: AbortSignal, graceMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const givenUp = new Promise<boolean>((resolve) => {
-    signal.addEventListener("abort", () => {
-      timer = setTimeout(() => resolve(false), graceMs);
-    });
-  });
-  try {
-    return await Promise.race([handling.then(() => true), givenUp]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const whole: Handler<T, Q> = (message, context) =>
+    context.finish((tx, db) => handler(message, { ...context, tx, db }));
+  transactional.add(whole);
+  return whole;
 }

@@ -20,8 +20,8 @@ from weir import calls
 from weir.calls import Call
 from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter, Snooze
 from weir.errors_generated import ALREADY_FINISHED
-from weir.handlers import AlreadyFinished, Context, Finished, Handlers, is_lost
-from weir.held import Chain, Claim, Item, Outcome, Run, acks, chains, returns
+from weir.handlers import AlreadyFinished, Finished, Handlers, is_lost
+from weir.held import Chain, Claim, Context, Item, Outcome, Run, acks, by_number, chains, returns
 from weir.runtime import jitter
 from weir.types import Duration, Message, seconds
 
@@ -137,6 +137,7 @@ class Core:
         self._receiving = False
         self._last_receive: datetime | None = None
         self._last_error: BaseException | None = None
+        self._renewing = False  # no handler may begin a transaction that the renewal would wait for
 
     # --- the outside
 
@@ -252,7 +253,7 @@ class Core:
     # --- handling
 
     def _dispatch(self) -> None:
-        while self._ready and not self.stopping and len(self._running) < self._o.concurrency:
+        while self._ready and not self.stopping and not self._renewing and len(self._running) < self._o.concurrency:
             chain = self._ready.popleft()
             if not chain.claim.lost:
                 self._begin(chain)
@@ -260,8 +261,8 @@ class Core:
     def _begin(self, chain: Chain) -> None:
         """Run the handler on the first message of a chain."""
         message = chain.messages.popleft()
-        chain.claim.pinned = self._handlers.exactly_once
-        run = Run(chain, message, self._handlers.start(message, Context(message)))
+        context = Context(message)
+        run = Run(chain, message, context, self._handlers.start(message, context))
         self._running.add(run)
         future = run.running.future
         if self._timeout is not None:
@@ -272,7 +273,6 @@ class Core:
         """Take what became of a message, and go on with its chain or another."""
         chain, claim = run.chain, run.chain.claim
         self._running.discard(run)
-        claim.pinned = False
         if run.timer is not None:
             run.timer.cancel()
         error = _error_of(run.running.future)
@@ -371,7 +371,7 @@ class Core:
         pause = _PAUSE_MIN
         while items := [item for item in items if not item[0].lost]:
             try:
-                await self._port.run(calls.settle(kind, self._o.queue, self._o.group, [s for _, s, _ in items]))
+                await self._tell(kind, items)
             except Error as error:
                 if len(items) > 1 and not error.retryable:
                     for item in items:
@@ -389,6 +389,15 @@ class Core:
                 self._settle_ids(claim, ids)
             return
 
+    async def _tell(self, kind: str, items: list[Item]) -> None:
+        for claim, _, ids in items:
+            claim.settling |= ids
+        try:
+            await self._port.run(calls.settle(kind, self._o.queue, self._o.group, [s for _, s, _ in items]))
+        finally:
+            for claim, _, ids in items:
+                claim.settling -= ids
+
     def _settle_ids(self, claim: Claim, ids: Any) -> None:
         claim.settled(ids)
         if not claim.open:
@@ -402,9 +411,12 @@ class Core:
         while True:
             await asyncio.sleep(pause)
             pause = self._lease / _RENEWALS
-            claims = [claim for claim in self._claims.values() if not claim.pinned]
+            claims = by_number(claim for claim in self._claims.values() if not self._undecided(claim))
+            self._renewing = self._handlers.exactly_once
             if claims and not await self._extend(claims):
                 pause = min(1.0, self._lease / 10)
+            self._renewing = False
+            self._dispatch()
             if claims and self._o.jobs:
                 await self._tell_cancelled(claims)
             self._expire()
@@ -430,9 +442,9 @@ class Core:
             await self._port.run(calls.extend_all(self._o.queue, self._o.group, ids, self._o.lease))
         except Error as error:
             if len(claims) > 1 and not error.retryable:
-                return all([await self._extend([claim]) for claim in claims])
-            if is_lost(error):
-                if claims[0].open:  # else it was settled meanwhile
+                return all([await self._extend([claim]) for claim in claims if claim.open])
+            if is_lost(error):  # or finished
+                if not self._undecided(claims[0]):
                     self._lose(claims[0], error)
                 return True
             self._report(error, None)
@@ -441,10 +453,15 @@ class Core:
             claim.lease_end = before + self._lease
         return True
 
+    def _undecided(self, claim: Claim) -> bool:
+        """Whether all that is left of a claim is being settled. That call, or transaction, tells what became of it."""
+        own = {run.message.id for run in self._running if run.context.settling and run.chain.claim is claim}
+        return claim.open <= claim.settling | own
+
     def _expire(self) -> None:
         now = time.monotonic()
         for claim in list(self._claims.values()):
-            if claim.lease_end <= now and not claim.pinned:
+            if claim.lease_end <= now and not self._undecided(claim):
                 text = f"claim {claim.id} could not be renewed in time"
                 self._lose(claim, Error("WR010", text, hint="Its messages are delivered again."))
 

@@ -13,7 +13,7 @@ from weir import codec
 from weir.aio.client import AsyncClient
 from weir.errors import Error
 from weir.generated.client import Client
-from weir.held import Running
+from weir.held import Context, Running
 from weir.hooks import NO_HOOKS, Hooks
 from weir.threads import Threads
 from weir.types import Message
@@ -28,17 +28,6 @@ class Finished:
     """What a handler returns to have the result of its job kept."""
 
     value: Any
-
-
-@dataclass(eq=False)
-class Context:
-    """What a handler may know besides its message."""
-
-    message: Message[Any]
-    tx: Any = None
-    """With ``exactly_once``: the transaction, to send with and, as ``tx.connection``, to write one's own rows."""
-    cancelled: bool = False
-    """Whether the handler should leave off: its time is over, its claim lost, or the worker stops at once."""
 
 
 class RunsJobs:
@@ -168,9 +157,11 @@ class AsyncHandlers:
             if self._handler.runs_jobs:
                 result = await self._call(message, context)
                 value = result.value if isinstance(result, Finished) else None
+                context.settling = True
                 if await tx.finish(message.queue, message.claim_id, message.id, value) == 0:
                     raise AlreadyFinished
                 return None
+            context.settling = True
             if await tx.ack(message.queue, message.claim_id, [message.id]) == 0:
                 raise AlreadyFinished
             await self._call(message, context)
@@ -225,9 +216,11 @@ class ThreadHandlers:
             if self._handler.runs_jobs:
                 result = self._call(message, context)
                 value = result.value if isinstance(result, Finished) else None
+                context.settling = True
                 if tx.finish(message.queue, message.claim_id, message.id, value) == 0:
                     raise AlreadyFinished
                 return None
+            context.settling = True
             if tx.ack(message.queue, message.claim_id, [message.id]) == 0:
                 raise AlreadyFinished
             self._call(message, context)

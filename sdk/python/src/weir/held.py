@@ -11,6 +11,19 @@ from typing import Any, Protocol
 from weir.types import Duration, Message, Settlement
 
 
+@dataclass(eq=False)
+class Context:
+    """What a handler may know besides its message."""
+
+    message: Message[Any]
+    tx: Any = None
+    """With ``exactly_once``: the transaction, to send with and, as ``tx.connection``, to write one's own rows."""
+    cancelled: bool = False
+    """Whether the handler should leave off: its time is over, its claim lost, or the worker stops at once."""
+    settling: bool = False
+    """Whether ``tx`` has settled the message, or is about to: it is nobody else's before ``tx`` ends."""
+
+
 class Running(Protocol):
     """A handler at work."""
 
@@ -33,9 +46,9 @@ class Claim:
     """Those of them that are to be acked and that the engine has not been told of."""
     whole: bool = True
     """Until now every message was acked by the worker, so that the claim may be acked as a whole."""
+    settling: set[int] = field(default_factory=set)
+    """Those that a call is under way about."""
     lost: bool = False
-    pinned: bool = False
-    """A transaction that is open has acked its message: it cannot expire before that ends."""
 
     def settled(self, ids: Iterable[int]) -> None:
         """Note that the engine knows what became of messages."""
@@ -56,6 +69,7 @@ class Run:
 
     chain: Chain
     message: Message[Any]
+    context: Context
     running: Running
     timer: asyncio.TimerHandle | None = None
     timed_out: bool = False
@@ -97,10 +111,15 @@ def chains(claim: Claim, messages: Iterable[Message[Any]], ordered: bool) -> lis
     return list(lines.values())
 
 
+def by_number(claims: Iterable[Claim]) -> list[Claim]:
+    """Return claims in the order in which they are locked, so that no two calls wait for one another."""
+    return sorted(claims, key=lambda claim: claim.id)
+
+
 def acks(claims: Iterable[Claim]) -> list[Item]:
     """Take what is done of claims: the whole claim where nothing else is left and all of it was acked."""
     items: list[Item] = []
-    for claim in claims:
+    for claim in by_number(claims):
         ids, claim.done = claim.done, set()
         whole = claim.whole and ids >= claim.open
         items.append((claim, Settlement(claim.id, None if whole else tuple(sorted(ids))), ids))
@@ -109,4 +128,5 @@ def acks(claims: Iterable[Claim]) -> list[Item]:
 
 def returns(outcomes: Iterable[Outcome]) -> list[Item]:
     """Turn outcomes into settlements."""
-    return [(o.claim, Settlement(o.claim.id, o.ids, o.delay, o.reason, o.result), {*o.ids, *o.taken}) for o in outcomes]
+    ordered = sorted(outcomes, key=lambda outcome: outcome.claim.id)
+    return [(o.claim, Settlement(o.claim.id, o.ids, o.delay, o.reason, o.result), {*o.ids, *o.taken}) for o in ordered]

@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 R = TypeVar("R")
 
@@ -27,14 +27,13 @@ def jitter(seconds: float) -> float:
     return seconds * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
 
-async def async_token_of(token: AsyncToken) -> str:
-    """Return a token, or what the function gives that is asked for one."""
-    if isinstance(token, str):
-        return token
-    given = token()
-    return await given if inspect.isawaitable(given) else given
+async def async_value_of(value: Any) -> Any:
+    """Return a value, or what the function gives that is asked for one each time."""
+    if callable(value):
+        value = value()
+    return await value if inspect.isawaitable(value) else value
 
 
-def token_of(token: Token) -> str:
-    """Return a token, or what the function gives that is asked for one."""
-    return token if isinstance(token, str) else token()
+def value_of(value: Any) -> Any:
+    """Return a value, or what the function gives that is asked for one each time."""
+    return value() if callable(value) else value

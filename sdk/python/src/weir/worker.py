@@ -11,13 +11,16 @@ from typing import Any
 
 from weir.aio.client import AsyncClient
 from weir.aio.http import AsyncHttp
+from weir.aio.postgres import AsyncPostgres
 from weir.aio.wait import AsyncWaiter
 from weir.calls import DEFAULT_GROUP, Call
 from weir.core import Core, Health, Options, T
 from weir.generated.client import Client
 from weir.generated.http import Http
+from weir.generated.postgres import Postgres
 from weir.generated.wait import Waiter
-from weir.handlers import AsyncHandlers, Context, RunsJobs, ThreadHandlers
+from weir.handlers import AsyncHandlers, RunsJobs, ThreadHandlers
+from weir.held import Context
 from weir.threads import Threads
 from weir.types import Duration
 
@@ -29,34 +32,43 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class _AsyncPort:
-    """How the loop reaches the engine by an AsyncClient. The loop itself tries again, and so learns of each failure."""
+    """How the loop reaches the engine by an AsyncClient. The loop itself tries again, and so learns of each failure.
+
+    It has connections of its own beside the client's pool: handlers that use that up would keep it from renewing.
+    """
 
     def __init__(self, client: AsyncClient, queue: str) -> None:
-        self._client = client
+        shared = client.transport
+        self._own = shared.beside() if isinstance(shared, AsyncPostgres) else None
+        self._transport = self._own or shared
         self._waiter = AsyncWaiter(client, queue)
         self.found = self._waiter.found
 
     async def run(self, call: Call[T]) -> T:
-        return await self._client.transport.run(call)
+        return await self._transport.run(call)
 
     async def wait(self, most: float) -> None:
         await self._waiter.wait(most)
 
     async def close(self) -> None:
         await self._waiter.aclose()
+        if self._own is not None:
+            await self._own.aclose()
 
 
 class _ThreadPort:
-    """How the loop reaches the engine by a Client: each call blocks a thread."""
+    """How the loop reaches the engine by a Client: as an _AsyncPort does, but each call blocks a thread."""
 
     def __init__(self, client: Client, queue: str) -> None:
-        self._client = client
+        shared = client.transport
+        self._own = shared.beside() if isinstance(shared, Postgres) else None
+        self._transport = self._own or shared
         self._waiter = Waiter(client, queue)
         self._threads = Threads(_CALLS_AT_ONCE, f"weir-calls-{queue}")
         self.found = self._waiter.found
 
     async def run(self, call: Call[T]) -> T:
-        result: T = await self._threads.submit(lambda: self._client.transport.run(call)).future
+        result: T = await self._threads.submit(lambda: self._transport.run(call)).future
         return result
 
     async def wait(self, most: float) -> None:
@@ -64,6 +76,8 @@ class _ThreadPort:
 
     async def close(self) -> None:
         await self._threads.submit(self._waiter.close).future
+        if self._own is not None:
+            await self._threads.submit(self._own.close).future
         self._threads.close()
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from weir import errors
 from weir.calls import Call, Request
-from weir.runtime import AsyncToken, async_token_of
+from weir.runtime import AsyncToken, async_value_of
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class AsyncHttp:
         httpx = _httpx()
         headers = {}
         if self._token is not None:
-            headers["Authorization"] = f"Bearer {await async_token_of(self._token)}"
+            headers["Authorization"] = f"Bearer {await async_value_of(self._token)}"
         try:
             answer = await self._client.request(
                 request.method,

@@ -14,7 +14,8 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from weir import codec
 from weir.aio.client import AsyncClient
 from weir.errors import PayloadError
-from weir.handlers import Context, Finished, RunsJobs
+from weir.handlers import Finished, RunsJobs
+from weir.held import Context
 from weir.runtime import AsyncReturns
 from weir.types import Duration, Enqueued, JobStatus, Json, Message
 from weir.worker import AsyncWorker

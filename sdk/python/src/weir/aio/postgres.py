@@ -14,12 +14,14 @@ from psycopg.rows import tuple_row
 from weir import errors
 from weir.calls import Call, Row
 from weir.foreign import async_connection
-from weir.runtime import AsyncLock
+from weir.runtime import AsyncLock, async_value_of
 
 T = TypeVar("T")
 
 # prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
 _CONNECTION = {"autocommit": True, "prepare_threshold": None}
+# A worker receives, settles, renews and maintains at the same time.
+_BESIDE = 4
 
 
 class AsyncTransport(Protocol):
@@ -57,10 +59,30 @@ class AsyncPostgres:
         )
         return cls(pool, owned=True)
 
+    def beside(self) -> AsyncPostgres:
+        """Return a transport with a few connections of its own, for who must not wait for the pool's."""
+        like: Any = self.pool
+        pool = psycopg_pool.AsyncConnectionPool(
+            like.conninfo,
+            connection_class=like.connection_class,
+            kwargs=like.kwargs,
+            configure=like._configure,
+            min_size=0,
+            max_size=_BESIDE,
+            num_workers=1,
+            open=False,
+            check=_check,
+            timeout=10,
+        )
+        return AsyncPostgres(pool, owned=True)
+
     async def run(self, call: Call[T]) -> T:
         """Do a call in a transaction of its own."""
         async with self.connection() as conn:
-            return call.rows(await fetch(conn, call.sql, call.params))
+            if conn.autocommit:
+                return call.rows(await fetch(conn, call.sql, call.params))
+            async with committing(conn):
+                return call.rows(await fetch(conn, call.sql, call.params))
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
@@ -90,11 +112,9 @@ class AsyncPostgres:
 
     async def connect(self) -> psycopg.AsyncConnection[Any]:
         """Open a connection that is none of the pool's."""
-        kwargs = dict(self.pool.kwargs or {}) if isinstance(self.pool.kwargs, dict) else {}
-        conninfo = self.pool.conninfo
-        text = conninfo if isinstance(conninfo, str) else ""
+        kwargs = {**(await async_value_of(self.pool.kwargs) or {}), **_CONNECTION}
         try:
-            return await psycopg.AsyncConnection.connect(text, **(kwargs | _CONNECTION))
+            return await psycopg.AsyncConnection.connect(await async_value_of(self.pool.conninfo), **kwargs)
         except psycopg.Error as error:
             raise errors.cannot_connect(error) from error
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from weir import errors
 from weir.calls import Call, Request
-from weir.runtime import Token, token_of
+from weir.runtime import Token, value_of
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Http:
         httpx = _httpx()
         headers = {}
         if self._token is not None:
-            headers["Authorization"] = f"Bearer {token_of(self._token)}"
+            headers["Authorization"] = f"Bearer {value_of(self._token)}"
         try:
             answer = self._client.request(
                 request.method,

@@ -15,12 +15,14 @@ from psycopg.rows import tuple_row
 from weir import errors
 from weir.calls import Call, Row
 from weir.foreign import sync_connection
-from weir.runtime import Lock
+from weir.runtime import Lock, value_of
 
 T = TypeVar("T")
 
 # prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
 _CONNECTION = {"autocommit": True, "prepare_threshold": None}
+# A worker receives, settles, renews and maintains at the same time.
+_BESIDE = 4
 
 
 class Transport(Protocol):
@@ -58,10 +60,30 @@ class Postgres:
         )
         return cls(pool, owned=True)
 
+    def beside(self) -> Postgres:
+        """Return a transport with a few connections of its own, for who must not wait for the pool's."""
+        like: Any = self.pool
+        pool = psycopg_pool.ConnectionPool(
+            like.conninfo,
+            connection_class=like.connection_class,
+            kwargs=like.kwargs,
+            configure=like._configure,
+            min_size=0,
+            max_size=_BESIDE,
+            num_workers=1,
+            open=False,
+            check=_check,
+            timeout=10,
+        )
+        return Postgres(pool, owned=True)
+
     def run(self, call: Call[T]) -> T:
         """Do a call in a transaction of its own."""
         with self.connection() as conn:
-            return call.rows(fetch(conn, call.sql, call.params))
+            if conn.autocommit:
+                return call.rows(fetch(conn, call.sql, call.params))
+            with committing(conn):
+                return call.rows(fetch(conn, call.sql, call.params))
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
@@ -91,11 +113,9 @@ class Postgres:
 
     def connect(self) -> psycopg.Connection[Any]:
         """Open a connection that is none of the pool's."""
-        kwargs = dict(self.pool.kwargs or {}) if isinstance(self.pool.kwargs, dict) else {}
-        conninfo = self.pool.conninfo
-        text = conninfo if isinstance(conninfo, str) else ""
+        kwargs = {**(value_of(self.pool.kwargs) or {}), **_CONNECTION}
         try:
-            return psycopg.Connection.connect(text, **(kwargs | _CONNECTION))
+            return psycopg.Connection.connect(value_of(self.pool.conninfo), **kwargs)
         except psycopg.Error as error:
             raise errors.cannot_connect(error) from error
 

@@ -19,7 +19,8 @@ from weir.django import tasks
 from weir.django.backend import WeirBackend
 from weir.errors import RetryAfter
 from weir.generated.client import connect
-from weir.handlers import Context, Finished, RunsJobs
+from weir.handlers import Finished, RunsJobs
+from weir.held import Context
 from weir.types import Message
 from weir.worker import Worker
 
