@@ -122,7 +122,7 @@ class QoS(virtual.QoS):  # type: ignore[misc]
         super().ack(delivery_tag)
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        """Give a message back, or make it a dead letter."""
+        """Give a message back, which counts as a delivery, so that no task goes round forever; or bury it."""
         self.channel.settle("nack" if requeue else "reject", delivery_tag)
         super().ack(delivery_tag)
 
@@ -144,7 +144,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         self._no_ack: set[str] = set()
 
     def settle(self, kind: str, delivery_tag: str) -> None:
-        """Ack, nack or reject a delivered message. One that is somebody else's by now is left alone."""
+        """Ack, nack, release or reject a delivered message. One that is somebody else's by now is left alone."""
         message = self._claimed.pop(delivery_tag, None)
         if message is None:
             return
@@ -153,6 +153,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         settle: dict[str, Callable[[], int]] = {
             "ack": lambda: self._client.ack(*at, ids),
             "nack": lambda: self._client.nack(*at, ids, delay=0),
+            "release": lambda: self._client.release(*at, ids),
             "reject": lambda: self._client.reject(*at, ids, reason="rejected by the consumer"),
         }
         try:
@@ -215,7 +216,8 @@ class Channel(virtual.Channel):  # type: ignore[misc]
             raise Empty
 
     def _restore(self, message: Any) -> None:
-        self.settle("nack", message.delivery_tag)
+        """Give back what a channel that closes holds, prefetched or at work: the delivery is not counted."""
+        self.settle("release", message.delivery_tag)
 
     def _size(self, queue: str) -> int:
         return sum(s.waiting + s.delayed for s in self._run(lambda: self._client.stats(queue_name(queue))))
