@@ -206,6 +206,7 @@ func TestAScheduleThatCannotBeFiredSaysWhyAndHoldsUpNoOther(t *testing.T) {
 			b.Errorf("doctor finds %q", found)
 		}
 		b.db.Exec(b, "select weir.pop('jobs')")
+		b.clock.Advance(b, time.Second) // for which a full queue may not be counted again
 		if n := b.fire(); n != 1 {
 			b.Errorf("fired %d when there was room", n)
 		}
