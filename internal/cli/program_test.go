@@ -260,7 +260,8 @@ func otherMajorIsRefused(t *testing.T, p *program) {
 	p.bin = p.postgres(17)
 	p.up().stop(os.Interrupt)
 	before := tree(t, p.home)
-	p.refused(4, []string{"PostgreSQL 17", "pg_upgrade", "WEIR_PG_BIN="}, "up", "--pg-bin", newer)
+	p.refused(4, []string{"PostgreSQL 17", "pg_upgrade", "WEIR_PG_BIN="}, "up", "--pg-bin", newer, "--port", "0",
+		"--listen", "127.0.0.1:0")
 	if after := tree(t, p.home); after != before {
 		t.Errorf("the data changed from\n%s\nto\n%s", before, after)
 	}
