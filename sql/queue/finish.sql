@@ -50,6 +50,11 @@ begin
             q.name, v_bytes, q.message_bytes_max
             using errcode = 'WR008', hint = 'Keep it elsewhere and give a reference to it.';
     end if;
+    if cardinality(p_ids) <= 32 then -- as <q>_settle locks it: from here on its messages stay where they are
+        perform pg_advisory_xact_lock_shared(weir_internal.claim_lock({no}, p_claim));
+    else
+        perform pg_advisory_xact_lock(weir_internal.claim_lock({no}, p_claim));
+    end if;
     select * into s from weir_internal.{q}_claim_state(p_claim);
     v_open := (select range_agg(int8range(i, i + 1)) from unnest(p_ids) i where i < 9223372036854775807) - s.done;
     v_count := weir_internal.{q}_settle(p_claim, p_ids, 'ack', null, null);
