@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -71,12 +72,17 @@ type Error struct {
 	reported bool // the database itself answered, so that nothing was done
 }
 
-// Error returns the message with its SQLSTATE.
+// Error returns the message with its SQLSTATE, and the cure where there is one.
 func (e *Error) Error() string {
-	if e.Message == "" {
-		return e.Name + " (SQLSTATE " + e.Code + ")"
+	text := e.Message
+	if text == "" {
+		text = e.Name
 	}
-	return e.Message + " (SQLSTATE " + e.Code + ")"
+	text += " (SQLSTATE " + e.Code + ")"
+	if e.Hint != "" {
+		text += ": " + e.Hint
+	}
+	return text
 }
 
 // Unwrap returns the error of the driver.
@@ -171,8 +177,9 @@ func convert(err error) error {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		return &Error{
-			Code: codeCannotConnect, Name: "cannot_connect", Message: "cannot connect to the database", Retryable: true,
-			Hint: "Is PostgreSQL running at that address?", cause: err,
+			Code: codeCannotConnect, Name: "cannot_connect", Retryable: true,
+			Message: "cannot connect to the database: " + strings.ReplaceAll(connect.Unwrap().Error(), "\n", "; "),
+			Hint:    "Is PostgreSQL running at that address?", cause: err,
 		}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -105,6 +105,7 @@ func (h *httpBackend) failure(ctx context.Context, doing string, err error) erro
 	var network *net.OpError
 	if errors.As(err, &network) && network.Op == "dial" {
 		e.Code, e.Name = codeCannotConnect, "cannot_connect"
+		e.Message, e.Hint = "cannot connect to the server: "+err.Error(), "Is `weir serve` running at that address?"
 	}
 	return fmt.Errorf("%s: %w", doing, e)
 }

@@ -42,7 +42,8 @@ begin
             raise exception 'cron expression "%": % is not a %', left(p_cron, 100), quote_literal(v_part), p_what
                 using errcode = 'WR052', hint = format(
                     'Give %s to %s%s; as value, a-b, */n, a-b/n, or a list of those with commas.', p_low, p_high,
-                    coalesce(format(', or %s to %s', p_names[1], p_names[cardinality(p_names)]), ''));
+                    case when cardinality(p_names) > 0
+                        then format(', or %s to %s', p_names[1], p_names[cardinality(p_names)]) else '' end);
         end if;
         v_values := v_values || array(select n from generate_series(v_first, v_last, v_step) n);
     end loop;
