@@ -103,6 +103,12 @@ func Reject(err error) error { return &outcome{reject: true, err: err} }
 // Snooze returns an error with which a handler has its message delivered again after d, without counting the attempt.
 func Snooze(d time.Duration) error { return &outcome{delay: &d, snooze: true} }
 
+// Snoozed reports whether err is that of Snooze, which is no failure.
+func Snoozed(err error) bool {
+	var o *outcome
+	return errors.As(err, &o) && o.snooze
+}
+
 // outcome is an error that says what shall become of the message.
 type outcome struct {
 	delay  *time.Duration

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"go.opentelemetry.io/otel/codes"
@@ -69,7 +70,8 @@ func TestAHandlersSpanIsLinkedToTheSpanThatSentItsMessage(t *testing.T) {
 		ctx, sending := provider.Tracer("test").Start(t.Context(), "order")
 		get(c.Send(ctx, "q", "good", weirotel.Headers(ctx, map[string]any{"a": "b"})))(t)
 		get(c.Send(ctx, "q", "bad", weirotel.Headers(ctx, nil)))(t)
-		get(c.Send(t.Context(), "q", "without", weirotel.Headers(t.Context(), nil)))(t)
+		get(c.Send(t.Context(), "q", "later", weirotel.Headers(t.Context(), nil)))(t)
+		var later atomic.Int32
 		start(t, weir.NewWorker(c, "q", func(ctx context.Context, m *weir.Message[string]) error {
 			if !trace.SpanFromContext(ctx).IsRecording() {
 				t.Error("the handler has no span")
@@ -77,6 +79,10 @@ func TestAHandlersSpanIsLinkedToTheSpanThatSentItsMessage(t *testing.T) {
 			switch m.Payload {
 			case "bad":
 				return weir.Reject(errors.New("boom"))
+			case "later":
+				if later.Add(1) == 1 {
+					return weir.Snooze(0)
+				}
 			case "good":
 				if m.Headers["a"] != "b" {
 					t.Errorf("headers %v", m.Headers)
@@ -89,7 +95,7 @@ func TestAHandlersSpanIsLinkedToTheSpanThatSentItsMessage(t *testing.T) {
 		}))
 		idle(t, c, "default")
 		ended := spans.Ended()
-		if len(ended) != 3 {
+		if len(ended) != 4 {
 			t.Fatalf("%d spans", len(ended))
 		}
 		linked, failed := 0, 0

@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/weirmq/weir/sdk/go/weirtest"
 )
 
-func TestAUsersTestHasADatabaseOfItsOwn(t *testing.T) { //nolint:tparallel // the subtest has to end within it
+func TestAUsersTestHasADatabaseAndATimeOfItsOwn(t *testing.T) { //nolint:tparallel // the subtests have to end within it
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	super := db.Super(t)
@@ -44,6 +45,24 @@ func TestAUsersTestHasADatabaseOfItsOwn(t *testing.T) { //nolint:tparallel // th
 			if handled != 3 || len(weirtest.Sent[job](t, c, "q")) != 0 {
 				t.Errorf("handled %d", handled)
 			}
+		}
+	})
+	t.Run("time", func(t *testing.T) {
+		pool := weirtest.Database(t, db.DSN)
+		c := weir.New(pool)
+		t.Cleanup(c.Close)
+		get(c.Send(t.Context(), "q", job{1}, weir.Delay(2*time.Hour)))(t)
+		weirtest.Advance(t, pool, time.Hour)
+		if got := get(c.Receive(t.Context(), "q"))(t); len(got) != 0 {
+			t.Error("it came an hour too early")
+		}
+		weirtest.Advance(t, pool, time.Hour)
+		if got := get(c.Receive(t.Context(), "q", weir.Lease(time.Hour)))(t); len(got) != 1 {
+			t.Error("it did not come when it was due")
+		}
+		weirtest.Advance(t, pool, time.Hour)
+		if got := get(c.Receive(t.Context(), "q"))(t); len(got) != 1 || got[0].Attempt != 2 {
+			t.Errorf("when its lease had ended it came as %v", got)
 		}
 	})
 	if n := pgtest.QueryVal[int](t, db, "select count(*)::int from pg_database where datname = any($1)", names); n != 0 {

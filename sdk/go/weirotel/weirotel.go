@@ -104,7 +104,7 @@ func Middleware(provider trace.TracerProvider) weir.Middleware {
 				if panicked != nil {
 					err = fmt.Errorf("%w: %v", weir.ErrHandlerPanic, panicked)
 				}
-				if err != nil {
+				if err != nil && !weir.Snoozed(err) {
 					span.RecordError(err)
 					span.SetStatus(codes.Error, err.Error())
 				}

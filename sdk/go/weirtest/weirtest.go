@@ -5,6 +5,7 @@
 //		client := weir.New(pool)
 //		signUp(t.Context(), pool, client, "ann@example.org")
 //		weirtest.RequireSent(t, client, "emails", Email{To: "ann@example.org"})
+//		weirtest.Advance(t, pool, time.Hour) // for delays, leases, schedules and retries
 //		weirtest.Work(t, client, "emails", deliver)
 //	}
 package weirtest
@@ -13,23 +14,33 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	weir "github.com/weirmq/weir/sdk/go"
 )
 
-// CREATE DATABASE takes no parameters and cannot run in a block, so the server writes the statement with its names
-// quoted, and it is run then.
+// DDL takes no parameters, so the server writes the statement with its names and values quoted, and it is run then.
 const (
 	sqlCreate = `select format('create database %I template %I', $1::text, $2::text)`
 	sqlDrop   = `select format('drop database if exists %I with (force)', $1::text)`
+	sqlClock  = `select format('create or replace function weir_internal.clock() returns timestamptz language sql volatile
+			as $f$select clock_timestamp() + %L::interval$f$',
+			weir_internal.clock() - clock_timestamp() + $1::text::interval)
+		where starts_with(current_database(), $2::text)`
 )
+
+// prefix begins the names of the databases that Database makes.
+const prefix = "weirtest_"
 
 // Database copies the database of a DSN, which has the engine (`weir install`) and your own tables, and returns a pool
 // of the copy, which is dropped at the end of the test. Nobody may be connected to the original meanwhile, and the role
@@ -40,7 +51,7 @@ func Database(tb testing.TB, dsn string) *pgxpool.Pool {
 	if err != nil {
 		tb.Fatalf("weirtest: read DSN: %v", err)
 	}
-	name := "weirtest_" + strings.ToLower(rand.Text()[:12])
+	name := prefix + strings.ToLower(rand.Text()[:12])
 	admin := cfg.ConnConfig.Copy()
 	admin.Database = "postgres"
 	if err := administer(tb.Context(), admin, sqlCreate, name, cfg.ConnConfig.Database); err != nil {
@@ -67,14 +78,40 @@ func administer(ctx context.Context, cfg *pgx.ConnConfig, write string, names ..
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to say
+	return define(ctx, conn, write, names...)
+}
+
+// definer is what a connection and a pool have in common.
+type definer interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// define has the server write a statement, and runs it.
+func define(ctx context.Context, on definer, write string, args ...any) error {
 	var statement string
-	if err := conn.QueryRow(ctx, write, names...).Scan(&statement); err != nil {
+	if err := on.QueryRow(ctx, write, args...).Scan(&statement); err != nil {
 		return fmt.Errorf("write statement: %w", err)
 	}
-	if _, err := conn.Exec(ctx, statement); err != nil {
+	if _, err := on.Exec(ctx, statement); err != nil {
 		return fmt.Errorf("run statement: %w", err)
 	}
 	return nil
+}
+
+// Advance lets time pass for the engine in a database that Database made: what is delayed, leased, scheduled or to be
+// tried again by then is due. The role of the pool must be the one that installed the engine.
+func Advance(tb testing.TB, pool *pgxpool.Pool, d time.Duration) {
+	tb.Helper()
+	by := strconv.FormatInt(d.Microseconds(), 10) + " microseconds"
+	err := define(tb.Context(), pool, sqlClock, by, prefix)
+	if errors.Is(err, pgx.ErrNoRows) {
+		tb.Fatalf("weirtest: %s is no database that weirtest.Database made: its time goes on by itself",
+			pool.Config().ConnConfig.Database)
+	}
+	if err != nil {
+		tb.Fatalf("weirtest: let %s pass: %v", d, err)
+	}
 }
 
 // sentMax is how many messages a helper looks at.
