@@ -3,7 +3,7 @@
 -- It has few statements and few expressions, since PL/pgSQL prepares each of them anew in every transaction, and takes
 -- the lane's lock only when it has found a message: the INSERT sees whether the cursor is still the one that was read.
 -- All that is not plain is left to <q>_claim, and nothing is written then: expired claims, a lane whose group may have
--- changed, stragglers, a record of several messages, a turning ring.
+-- changed, stragglers, a record with ids or attempts of its own, a turning ring.
 --
 -- Parameters:
 --   g         the group
@@ -31,6 +31,8 @@ declare
     v_hi bigint;     -- the open segment
     v_cursor bigint; -- the claim that is the cursor
     v_more boolean;  -- there is a record after this one
+    v_id bigint;     -- the first message of the record that is not claimed
+    v_at int;        -- its place there
 begin
     foreach v_lane in array p_lanes loop
         v_slot := g.no * ({lanes} + 1) + v_lane;
@@ -69,8 +71,9 @@ begin
                 (select true from weir_internal.{q}_log_{k} t
                  where t.lane = v_lane and (t.txid, t.id) > (s.txid, s.id)
                      and t.txid < pg_snapshot_xmax(c.cur) and pg_visible_in_snapshot(t.txid, c.cur)
-                 order by t.txid, t.id limit 1)
-            into r.txid, r.id, r.n, r.ids, r.attempts, r.keys, r.headers, r.payloads, r.enqueued_at, v_more
+                 order by t.txid, t.id limit 1),
+                greatest(s.id - s.n, case when s.txid = c.txid then c.pos end) + 1
+            into r.txid, r.id, r.n, r.ids, r.attempts, r.keys, r.headers, r.payloads, r.enqueued_at, v_more, v_id
             from weir_internal.{q}_log_{k} s
             where s.lane = v_lane and (s.txid, s.id) > (greatest(c.txid, pg_snapshot_xmax(c.prev)),
                     case when c.txid < pg_snapshot_xmax(c.prev) then 0 else c.pos end)
@@ -83,14 +86,15 @@ begin
     if r.id is null then
         return row(null, 0, null, null, null, null, null, null, null, null, null)::weir.message_record;
     end if;
-    if r.n > 1 or r.ids is not null or r.attempts is not null or r.enqueued_at < g.since
+    if r.ids is not null or r.attempts is not null or r.enqueued_at < g.since
         or not pg_try_advisory_xact_lock(weir_internal.lock_class({no}), v_slot) then
         return null;
     end if;
+    v_at := r.n - (r.id - v_id);
     c.id := nextval('weir_internal.{q}_claim_ids') * 16384 + v_slot;
     c.claimed_at := weir_internal.clock();
-    c.finished := v_more is null and c.seg = v_hi;
-    if c.finished then
+    c.finished := v_more is null and c.seg = v_hi and v_id = r.id;
+    if c.finished and c.lo is distinct from v_hi then
         c.lo := weir_internal.next_segment({no}, c.lo, v_hi, c.cur);
     end if;
     if (c.id >> 14) % 16 = 0 then
@@ -100,8 +104,8 @@ begin
     {if} v_ring / 2 % 2 = {k} then
         insert into weir_internal.{q}_claims_{k} (slot, what, id, prev, cur, lo, seg, from_txid, from_pos, txid, pos,
             finished, due_at, due_id, ids, n, attempt, claimed_at, deadline, low, next_expiry, total, pid)
-        select v_slot, 0, c.id, c.prev, c.cur, c.lo, c.seg, c.txid, c.pos, r.txid, r.id,
-            c.finished, c.due_at, c.due_id, int8multirange(int8range(r.id, r.id + 1)), 1, 1, c.claimed_at,
+        select v_slot, 0, c.id, c.prev, c.cur, c.lo, c.seg, c.txid, c.pos, r.txid, v_id,
+            c.finished, c.due_at, c.due_id, int8multirange(int8range(v_id, v_id + 1)), 1, 1, c.claimed_at,
             c.claimed_at + p_lease, c.low, least(c.next_expiry, c.claimed_at + p_lease), coalesce(c.total, 0) + 1,
             pg_backend_pid()
         where v_cursor = (select id from weir_internal.{q}_claims_{k}
@@ -112,8 +116,8 @@ begin
     if not found then
         return null;
     end if;
-    return row(c.id, 1, r.id, null, 1, null, r.keys, r.payloads, r.headers, r.enqueued_at, null)
-        ::weir.message_record;
+    return row(c.id, 1, v_id, null, 1, null, r.keys[v_at:v_at], r.payloads[v_at:v_at], r.headers[v_at:v_at],
+        r.enqueued_at, null)::weir.message_record;
 end
 $body$
 $template$) on conflict (name) do update set body = excluded.body;

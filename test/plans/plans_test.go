@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,16 +131,15 @@ func TestHotPathScansIndexes(t *testing.T) {
 				db.Exec(t, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[10000]))", queue)
 			}
 		}
-		cost := func() float64 {
+		cost := func() int { // the median: now and then a receive probes all lanes
 			conn := db.Conn(t)
-			sum := 0
-			for i := range 60 {
-				n := surface.Buffers(t, conn, "select * from weir.receive($1, max => 1, lease => '1 day')", queue)
-				if i >= 10 { // the first ones read the catalogue
-					sum += n
-				}
+			var buffers []int
+			for range 99 {
+				buffers = append(buffers,
+					surface.Buffers(t, conn, "select * from weir.receive($1, max => 1, lease => '1 day')", queue))
 			}
-			return float64(sum) / 50
+			slices.Sort(buffers)
+			return buffers[49]
 		}
 		for range 20 {
 			db.Exec(t, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[50]))", queue)
@@ -148,9 +148,9 @@ func TestHotPathScansIndexes(t *testing.T) {
 		load(batches)
 		e.wantIndexScans(t, "never analysed", 10)
 		many := cost()
-		t.Logf("buffers of a receive of 1: %.1f with 1,000 waiting, %.1f with %d0,000", few, many, batches)
-		if many > few*1.2 {
-			t.Errorf("a receive of 1 touches %.1f buffers with %d0,000 waiting, %.1f with 1,000", many, batches, few)
+		t.Logf("buffers of a receive of 1: %d with 1,000 waiting, %d with %d0,000", few, many, batches)
+		if many > few*3/2 { // indexes are a level deeper
+			t.Errorf("a receive of 1 touches %d buffers with %d0,000 waiting, %d with 1,000", many, batches, few)
 		}
 		db.Exec(t, "vacuum (analyze)")
 		e.wantIndexScans(t, "analysed", 100)
