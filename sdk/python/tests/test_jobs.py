@@ -103,6 +103,26 @@ def test_jobs_are_enqueued_in_the_callers_transaction(client: weir.Client, queue
     assert seen == [2]
 
 
+@pytest.mark.parametrize("way", ["sql", "http"])
+def test_each_job_of_a_batch_may_have_a_unique_key(
+    dsn: str, url: str, client: weir.Client, queue: str, way: str
+) -> None:
+    with weir.connect(dsn if way == "sql" else url) as near:
+        first = near.enqueue(queue, "sync", {"n": 1}, unique_key="a")
+        batch = [{"kind": "sync", "args": {"n": n}, "unique_key": key} for n, key in enumerate("abcb")]
+        enqueued = near.enqueue_batch(queue, batch)
+        assert [job.repeated for job in enqueued] == [True, False, False, True]
+        assert (enqueued[0].id, enqueued[3].id) == (first, enqueued[1].id)
+        assert sorted(m.payload["n"] for m in client.pop(queue, max=10)) == [1, 1, 2]
+
+        def sync(n: int) -> None:
+            """Do nothing."""
+
+        job = weir.Jobs(near, queue).job(unique_key="a")(sync)
+        with pytest.raises(ValueError, match="one unique_key for all"):
+            job.enqueue_many([{"n": 1}, {"n": 2}])
+
+
 def test_unique_jobs_are_enqueued_once_also_many_at_a_time(client: weir.Client, queue: str) -> None:
     jobs = weir.Jobs(client, queue)
     seen: list[int] = []

@@ -151,6 +151,29 @@ def test_keys_are_in_order_and_others_run_meanwhile(client: weir.Client, queue: 
     assert not overlap
 
 
+def test_a_long_line_of_one_key_leaves_handlers_for_the_others(client: weir.Client, queue: str) -> None:
+    many = f"{queue}-many"
+    client.create_queue(many, lanes=16)
+    client.create_group(many, "g", ordered=True, patience=3600)
+    client.send_batch(many, [weir.Outgoing("hot", key="hot")] * 10)
+    began, other = threading.Event(), threading.Event()
+    done: Counter[str] = Counter()
+
+    def handle(message: weir.Message[str]) -> None:
+        if message.payload == "hot":
+            began.set()
+            assert other.wait(PATIENCE)
+        else:
+            other.set()
+        done[message.payload] += 1
+
+    with weir.Worker(client, many, handle, group="g", concurrency=2, prefetch=5):
+        assert began.wait(PATIENCE)
+        client.send_batch(many, [weir.Outgoing("other", key=f"k{n}") for n in range(20)])
+        until(lambda: done == {"hot": 10, "other": 20})
+    client.drop_queue(many)
+
+
 def test_what_is_behind_a_failed_message_of_its_key_waits_for_it(client: weir.Client, queue: str) -> None:
     client.create_group(queue, "g", ordered=True, backoff_min=0, backoff_max=0)
     client.send_batch(queue, [weir.Outgoing(n, key="k") for n in range(5)])

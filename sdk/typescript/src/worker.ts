@@ -299,7 +299,9 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   private room(): number {
     const free = this.limits.prefetch - this.held;
     const idle = this.running < this.limits.concurrency && this.ready.length === 0;
-    return idle || free >= this.limits.prefetch / 2 ? free : 0;
+    // What is held may stand in line behind others: handlers without work take other keys.
+    if (idle && this.ordered) return Math.max(free, this.limits.concurrency - this.running);
+    return idle || free >= this.limits.prefetch / 2 ? Math.max(free, 0) : 0;
   }
 
   /** Takes messages in and runs what can run. */

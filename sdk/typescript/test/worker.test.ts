@@ -158,6 +158,27 @@ for (const [name, target] of Object.entries(targets)) {
   });
 }
 
+test("a long line of one key leaves handlers for the others", async (t) => {
+  const weir = await clientOf(t, dsn);
+  const queue = await newQueue(t, weir, 16);
+  await weir.createGroup(queue, "g", { ordered: true, patienceMs: 3_600_000 });
+  await weir.sendBatch(queue, Array(10).fill({ payload: "hot", key: "hot" }));
+  const [began, other] = [gate(), gate()];
+  const done: unknown[] = [];
+  const handler: Handler = async ({ payload }) => {
+    if (payload === "hot") {
+      began.open();
+      await other.opened;
+    } else other.open();
+    done.push(payload);
+  };
+  start(t, weir, queue, handler, { group: "g", concurrency: 2, prefetch: 5 });
+  await began.opened;
+  const others = Array.from({ length: 20 }, (_, i) => ({ payload: "other", key: `k${i}` }));
+  await weir.sendBatch(queue, others);
+  await until("all are done", () => done.length === 30);
+});
+
 test("a hard stop tells handlers to end and gives their messages back", async (t) => {
   const weir = await clientOf(t, dsn);
   const queue = await newQueue(t, weir);

@@ -186,7 +186,7 @@ class Core:
 
     async def _fetch(self) -> None:
         while not self.stopping:
-            room = self._o.held_max - self._held()
+            room = self._room()
             # Many at once are cheaper: while there is something to begin with, it can wait for room for more.
             if room <= 0 or (self._ready and 2 * room < self._o.held_max):
                 self._changed.clear()
@@ -219,6 +219,11 @@ class Core:
             self._claims[claim_id] = claim
             self._ready.extend(chains(claim, part, self._ordered))
         self._dispatch()
+
+    def _room(self) -> int:
+        """How many messages to ask for. What is held may stand in line, so that handlers without work need others."""
+        idle = self._o.concurrency - len(self._running) if self._ordered and not self._ready else 0
+        return max(self._o.held_max - self._held(), idle)
 
     def _held(self) -> int:
         return sum(len(claim.open) for claim in self._claims.values())

@@ -110,7 +110,12 @@ class Job(Generic[P, R]):
         return self.client.enqueue(self.queue, self.kind, self.arguments(*args, **kwargs), **self.options)
 
     def enqueue_many(self, arguments: Sequence[Mapping[str, Any]]) -> list[Enqueued]:
-        """Enqueue it once for each mapping of arguments by name, all or none, at the price of few."""
+        """Enqueue it once for each mapping of arguments by name, all or none, at the price of few.
+
+        With ``unique`` those that are there already, or twice among them, are not enqueued again: ``repeated`` says so.
+        """
+        if "unique_key" in self.options:
+            raise ValueError("one unique_key for all: use unique, or Client.enqueue_batch with a key for each")
         shared = {"delay", "priority", "unique_for", "unique", "tracked"}
         each = {name: value for name, value in self.options.items() if name not in shared}
         jobs = [{"kind": self.kind, "args": self.arguments(**given), **each} for given in arguments]
