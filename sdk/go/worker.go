@@ -120,8 +120,8 @@ func (o *WorkerOptions) setDefaults() {
 	}
 }
 
-// Run works until ctx ends or Stop is called, and returns when all is settled. It returns an error only when it cannot
-// begin, as with a queue that is not there. Handlers do not see ctx end: they have StopTimeout to finish first.
+// Run works until ctx ends or Stop is called, and returns when all is settled. A database that is down, also at the
+// beginning, it waits for. It returns an error only when it cannot begin, as with a queue that is not there. Handlers do not see ctx end: they have StopTimeout to finish first.
 func (w *Worker) Run(ctx context.Context) error {
 	first := false
 	w.began.Do(func() { first = true })
@@ -161,7 +161,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// begin asks the engine about the group, which also tells whether it is there and may be read.
+// begin asks the engine about the group, which also tells whether it is there and may be read; as often as it takes
+// while nobody answers.
 func (w *Worker) begin(ctx context.Context) error {
 	select {
 	case <-w.stopping:
@@ -169,6 +170,11 @@ func (w *Worker) begin(ctx context.Context) error {
 	default:
 	}
 	groups, err := w.client.ListGroups(ctx, w.queue)
+	for delay := retryDelayMin; Retryable(err) && !w.stopped(); delay = min(2*delay, retryDelayMax) {
+		w.called(err)
+		pause(ctx, w.stopping, jitter(delay))
+		groups, err = w.client.ListGroups(ctx, w.queue)
+	}
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,32 @@ func TestAWorkerSeesItsServerKilledAndGoesOnWhenItIsBack(t *testing.T) {
 	}
 }
 
+func TestAWorkerThatIsStartedBeforeItsServerWaitsForItAndCanBeStopped(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t, pgtest.ServerOptions{Settings: map[string]string{"fsync": "on"}})
+	db := server.NewDB(t, false)
+	c := connect(t, db.DSN)
+	must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 2}))
+	get(c.SendBatch(t.Context(), "q", numbered(0, 10)))(t)
+	server.Kill()
+	s := &seen{jobs: map[int]int{}}
+	quiet := weir.WorkerOptions{OnError: func(*weir.RawMessage, error) {}}
+	workers, ended := []*weir.Worker{weir.NewWorker(c, "q", s.handle, quiet), weir.NewWorker(c, "q", s.handle, quiet)},
+		[]chan error{make(chan error, 1), make(chan error, 1)}
+	for i, w := range workers {
+		go func() { ended[i] <- w.Run(t.Context()) }()
+		pgtest.WaitFor(t, "the worker to notice", func() bool { return weir.Retryable(w.Health().Err) })
+	}
+	must(t, workers[0].Stop(context.Background()))
+	if err := <-ended[0]; !weir.Retryable(err) {
+		t.Errorf("one that could not begin ended with %v", err)
+	}
+	server.Up(t)
+	pgtest.WaitFor(t, "all jobs to run", func() bool { return s.count() == 10 })
+	must(t, workers[1].Stop(context.Background()))
+	must(t, <-ended[1])
+}
+
 func TestAWorkerBehindAPoolerRunsEachJobOnce(t *testing.T) {
 	t.Parallel()
 	server := pgtest.StartServer(t, pgtest.ServerOptions{})
