@@ -180,6 +180,30 @@ func NewHTTP(url string, client *http.Client, opts ...ConnectOption) (*Client, e
 	return &Client{b: h, tries: callTries, end: h.client.CloseIdleConnections, keep: &upkeep{}}, nil
 }
 
+// besideMax is how many connections a worker has beside its client's pool: it receives, settles, renews and maintains
+// at the same time.
+const besideMax = 4
+
+// beside returns a client of the same database with a few connections of its own, and what closes them. A client that
+// has no pool is returned as it is.
+func (c *Client) beside(ctx context.Context) (own *Client, end func(), err error) {
+	p, _ := c.b.(*postgres)
+	if p == nil || p.ear == nil {
+		return c, func() {}, nil
+	}
+	cfg := p.ear.pool.Config()
+	cfg.MinConns, cfg.MinIdleConns, cfg.MaxConns = 0, 0, besideMax
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, nil, wrap("open connections of a worker", err)
+	}
+	like := *p
+	like.executor = pgxExecutor{pool}
+	same := *c
+	same.b = &like
+	return &same, pool.Close, nil
+}
+
 // Close ends what Connect opened. Workers must have stopped.
 func (c *Client) Close() {
 	if c.end != nil {

@@ -56,10 +56,19 @@ func (j *Job[A]) Progress(ctx context.Context, value any) error {
 // ExactlyOnce runs fn in a transaction that also finishes the job, with the result that SetResult was given by then:
 // all of it happens or nothing. What fn does for a job that was finished before is rolled back, and is no error.
 func (j *Job[A]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	err := j.raw.client.transaction(ctx, func(tx pgx.Tx) error {
+	err := j.raw.own.run(func() error { return j.exactlyOnce(ctx, fn) })
+	if errors.Is(err, errFinishedBefore) {
+		return nil
+	}
+	return err
+}
+
+func (j *Job[A]) exactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return j.raw.client.transaction(ctx, func(tx pgx.Tx) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
+		j.raw.own.settles()
 		done := settlement{claim: j.raw.ClaimID, ids: []int64{j.ID}, result: j.raw.result}
 		n, err := j.raw.client.In(tx).settle(ctx, finish, j.Queue, done)
 		if err == nil && n == 0 {
@@ -67,10 +76,6 @@ func (j *Job[A]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) erro
 		}
 		return err
 	})
-	if errors.Is(err, errFinishedBefore) {
-		return nil
-	}
-	return err
 }
 
 // Handlers has a handler for each kind of job.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,6 +23,7 @@ type Message[T any] struct {
 	Group      string
 
 	client *Client
+	own    *ownTransaction // nil where no worker looks
 	result json.RawMessage // of a job, once its handler has set it
 }
 
@@ -35,7 +37,7 @@ func Decode[T any](raw *RawMessage) (*Message[T], error) {
 	}
 	m := &Message[T]{
 		ID: raw.ID, ClaimID: raw.ClaimID, Attempt: raw.Attempt, Key: raw.Key, Headers: raw.Headers,
-		EnqueuedAt: raw.EnqueuedAt, Queue: raw.Queue, Group: raw.Group, client: raw.client,
+		EnqueuedAt: raw.EnqueuedAt, Queue: raw.Queue, Group: raw.Group, client: raw.client, own: raw.own,
 	}
 	if err := json.Unmarshal(raw.Payload, &m.Payload); err != nil {
 		return nil, fmt.Errorf("decode message %d of %s: %w: %w", raw.ID, raw.Queue, ErrPayload, err)
@@ -71,7 +73,12 @@ func (m *Message[T]) Extend(ctx context.Context, lease time.Duration) error {
 // happen together or not at all. The ack comes first, so that nothing is done for a message that went to another, nor
 // twice for one that an earlier call has finished, as after ErrOutcomeUnknown.
 func (m *Message[T]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return m.own.run(func() error { return m.exactlyOnce(ctx, fn) })
+}
+
+func (m *Message[T]) exactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return m.client.transaction(ctx, func(tx pgx.Tx) error {
+		m.own.settles()
 		n, err := m.client.In(tx).Ack(ctx, m.Queue, m.ClaimID, m.ID)
 		if err != nil || n == 0 {
 			return err
@@ -79,6 +86,40 @@ func (m *Message[T]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) 
 		return fn(tx)
 	})
 }
+
+// ownTransaction is how far a transaction is in which a handler settles its message. While it is open nobody else gets
+// the message, whatever its lease, and nobody can renew its claim.
+type ownTransaction struct{ state atomic.Int32 }
+
+const (
+	ownNone int32 = iota // not there, or rolled back
+	ownOpen              // it has settled the message, or is about to
+	ownDone              // committed
+)
+
+// run runs what makes the transaction.
+func (o *ownTransaction) run(transaction func() error) error {
+	err := transaction()
+	switch {
+	case o == nil:
+	case err == nil:
+		o.state.Store(ownDone)
+	default:
+		o.state.Store(ownNone)
+	}
+	return err
+}
+
+func (o *ownTransaction) settles() {
+	if o != nil {
+		o.state.Store(ownOpen)
+	}
+}
+
+func (o *ownTransaction) open() bool { return o.state.Load() == ownOpen }
+
+// decides reports whether the transaction, and no lease, tells what becomes of the message.
+func (o *ownTransaction) decides() bool { return o.state.Load() != ownNone }
 
 // DeadLetter is a message that used up its attempts or was rejected.
 type DeadLetter struct {

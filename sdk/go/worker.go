@@ -39,6 +39,7 @@ type WorkerOptions struct {
 // Worker claims messages of a queue and runs a handler for each. Make one with NewWorker.
 type Worker struct {
 	client *Client
+	own    *Client // with connections of its own: handlers that use up the pool must not keep it from renewing
 	queue  string
 	handle Handler[json.RawMessage]
 	opt    WorkerOptions
@@ -132,6 +133,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer close(w.done)
 	defer w.hard(ErrStopped)
 	calls := context.WithoutCancel(ctx)
+	own, end, err := w.client.beside(calls)
+	if err != nil {
+		return err
+	}
+	defer end()
+	w.own = own
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
@@ -141,8 +148,8 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.hard(ErrStopped)
 	})()
 
-	background, end := context.WithCancel(calls)
-	defer end()
+	background, endBackground := context.WithCancel(calls)
+	defer endBackground()
 	var running, keeping sync.WaitGroup
 	keeping.Go(func() { w.settleAll(background) })
 	keeping.Go(func() { w.renewAll(background) })
@@ -156,7 +163,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	close(w.units)
 	running.Wait()
 	w.waitSettled()
-	end()
+	endBackground()
 	keeping.Wait()
 	w.note(func(h *Health) { h.Running = false })
 	return nil
@@ -285,9 +292,9 @@ func (w *Worker) maintainAll(ctx context.Context) {
 		if !w.client.keep.turn() {
 			continue
 		}
-		steps, err := w.client.Maintain(ctx, upkeepEvery/2)
+		steps, err := w.own.Maintain(ctx, upkeepEvery/2)
 		for err == nil && steps > 0 {
-			steps, err = w.client.Maintain(ctx, 0)
+			steps, err = w.own.Maintain(ctx, 0)
 		}
 		every = upkeepEvery
 		if err != nil && !errors.Is(err, context.Canceled) {

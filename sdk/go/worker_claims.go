@@ -27,6 +27,18 @@ type task struct {
 	over    bool                    // has a result, or was dropped
 }
 
+// undecided reports whether all that is left of a claim is being settled: what settles it, and no lease, tells what
+// became of it. The lock is held.
+func (c *claim) undecided() bool {
+	return !slices.ContainsFunc(c.tasks, func(t *task) bool { return !t.over && !t.message.own.decides() })
+}
+
+// locked reports whether a handler's own transaction holds a claim, so that a renewal would wait for that. The lock is
+// held.
+func (c *claim) locked() bool {
+	return slices.ContainsFunc(c.tasks, func(t *task) bool { return t.message.own.open() })
+}
+
 // result is what shall become of a message.
 type result struct {
 	verb   verb
@@ -107,7 +119,7 @@ func (w *Worker) fetch(calls context.Context, n int, scarce bool) (int, error) {
 		o.wait = min(remoteWait, w.opt.Lease/4) // the deadline is counted from before it
 	}
 	began := time.Now()
-	messages, err := w.client.b.receive(ctx, w.queue, o)
+	messages, err := w.own.b.receive(ctx, w.queue, o)
 	if err != nil {
 		return 0, err
 	}
@@ -140,7 +152,7 @@ func (w *Worker) take(messages []*RawMessage, deadline time.Time) [][]*task {
 	var units [][]*task
 	lines := map[line]int{}
 	for _, m := range messages {
-		m.client = w.client
+		m.client, m.own = w.client, &ownTransaction{}
 		c := w.claims[m.ClaimID]
 		if c == nil {
 			c = &claim{id: m.ClaimID, deadline: deadline, taken: now}
@@ -218,7 +230,8 @@ func (w *Worker) settled(c *claim, n int) {
 	}
 }
 
-// lose gives up a claim that is not ours any more: its handlers are cancelled, its results dropped.
+// lose gives up a claim that is not ours any more: its handlers are cancelled, its results dropped. A handler whose own
+// transaction has settled its message goes on: nobody else gets that.
 func (w *Worker) lose(c *claim, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -229,7 +242,7 @@ func (w *Worker) lose(c *claim, err error) {
 	c.results = nil
 	for _, t := range c.tasks {
 		t.over = true
-		if t.cancel != nil {
+		if t.cancel != nil && !t.message.own.decides() {
 			t.cancel(ErrClaimLost)
 		}
 	}

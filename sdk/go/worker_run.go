@@ -1,9 +1,11 @@
 package weir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -130,20 +132,28 @@ func (w *Worker) renewAll(ctx context.Context) {
 		}
 		w.shed()
 		w.cancelJobs(ctx)
-		w.renew(ctx, w.aging(time.Now().Add(4*step)))
-		for _, c := range w.aging(time.Now().Add(step)) {
+		w.renew(ctx, w.aging(time.Now().Add(4*step), (*claim).locked))
+		for _, c := range w.aging(time.Now().Add(step), (*claim).undecided) {
 			w.lose(c, fmt.Errorf("extend claim %d: %w", c.id, ErrClaimLost))
 		}
 	}
 }
 
-// aging returns the claims whose deadline comes before t.
-func (w *Worker) aging(t time.Time) []*claim {
+// inOrder returns the claims in the order in which they are locked, so that no two calls wait for one another. The lock
+// is held.
+func (w *Worker) inOrder() []*claim {
+	list := slices.Collect(maps.Values(w.claims))
+	slices.SortFunc(list, func(a, b *claim) int { return cmp.Compare(a.id, b.id) })
+	return list
+}
+
+// aging returns the claims whose deadline comes before t, but for some.
+func (w *Worker) aging(t time.Time, but func(*claim) bool) []*claim {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []*claim
-	for _, c := range w.claims {
-		if c.deadline.Before(t) {
+	for _, c := range w.inOrder() {
+		if c.deadline.Before(t) && !but(c) {
 			list = append(list, c)
 		}
 	}
@@ -152,7 +162,7 @@ func (w *Worker) aging(t time.Time) []*claim {
 
 // cancelJobs cancels the handlers of jobs that were cancelled.
 func (w *Worker) cancelJobs(ctx context.Context) {
-	claims := w.aging(time.Now().Add(2 * w.opt.Lease)) // all
+	claims := w.aging(time.Now().Add(2*w.opt.Lease), func(*claim) bool { return false }) // all
 	if !w.jobs || len(claims) == 0 {
 		return
 	}
@@ -162,7 +172,7 @@ func (w *Worker) cancelJobs(ctx context.Context) {
 	}
 	call, end := context.WithTimeout(ctx, w.opt.Lease/6)
 	defer end()
-	gone, err := w.client.b.cancelled(call, w.queue, w.opt.Group, ids)
+	gone, err := w.own.b.cancelled(call, w.queue, w.opt.Group, ids)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrNotSupported) {
 		w.called(err)
 	}
@@ -189,7 +199,7 @@ func (w *Worker) renew(ctx context.Context, claims []*claim) {
 	call, cancel := context.WithTimeout(ctx, w.opt.Lease/3)
 	defer cancel()
 	began := time.Now()
-	_, err := w.client.b.extend(call, w.queue, w.opt.Group, ids, w.opt.Lease)
+	_, err := w.own.b.extend(call, w.queue, w.opt.Group, ids, w.opt.Lease)
 	switch {
 	case err == nil:
 		w.mu.Lock()
@@ -198,8 +208,13 @@ func (w *Worker) renew(ctx context.Context, claims []*claim) {
 			c.deadline = began.Add(w.opt.Lease)
 		}
 	case ctx.Err() != nil:
-	case lost(err) && len(claims) == 1:
-		w.lose(claims[0], err)
+	case lost(err) && len(claims) == 1: // or finished
+		w.mu.Lock()
+		undecided := claims[0].undecided()
+		w.mu.Unlock()
+		if !undecided {
+			w.lose(claims[0], err)
+		}
 	case lost(err):
 		for _, c := range claims {
 			w.renew(ctx, []*claim{c})

@@ -52,7 +52,7 @@ func (w *Worker) gather() map[verb][]due {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := map[verb][]due{}
-	for _, c := range w.claims {
+	for _, c := range w.inOrder() {
 		done := due{claim: c, item: settlement{group: w.opt.Group, claim: c.id}}
 		for _, r := range c.results {
 			if r.verb == ack {
@@ -89,7 +89,7 @@ func (w *Worker) settle(ctx context.Context, verb verb, list []due) bool {
 	}
 	call, cancel := context.WithTimeout(ctx, max(w.opt.Lease, time.Second))
 	defer cancel()
-	_, err := w.client.b.settle(call, verb, w.queue, items)
+	_, err := w.own.b.settle(call, verb, w.queue, items)
 	switch {
 	case err == nil:
 		for _, d := range list {
