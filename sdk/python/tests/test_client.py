@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
@@ -377,6 +377,18 @@ def test_a_throw_away_database_has_the_engine_and_goes(queue: str) -> None:
         assert {s.queue for s in client.stats()} == {"orders"}
     with pytest.raises(psycopg.OperationalError, match="does not exist"):
         psycopg.connect(dsn)
+
+
+def test_time_passes_in_a_throw_away_database_and_in_no_other(dsn: str) -> None:
+    with testing.database(os.environ["WEIR_TEST_ADMIN_DSN"]) as own, weir.connect(own) as client:
+        client.create_queue("orders")
+        client.send("orders", 1, delay=timedelta(days=2))
+        testing.advance(own, timedelta(days=1))
+        assert client.receive("orders") == []
+        testing.advance(own, 24 * 3600)
+        assert [m.payload for m in client.receive("orders")] == [1]
+    with pytest.raises(ValueError, match="by itself"):
+        testing.advance(dsn, 1)
 
 
 def test_run_until_empty_tells_what_is_left(client: weir.Client, queue: str) -> None:

@@ -1,4 +1,4 @@
-"""For tests of programs that use Weir: a throw-away database, what was sent, running a worker until nothing is left.
+"""For tests of programs that use Weir: a throw-away database with a time of its own, what was sent, running a worker.
 
 The fixtures of ``weir.testing.fixtures`` are there for pytest as soon as the package is installed.
 """
@@ -21,11 +21,12 @@ from psycopg.conninfo import make_conninfo
 from weir import codec
 from weir.calls import DEFAULT_GROUP
 from weir.generated.client import Client
-from weir.types import Message
+from weir.types import Duration, Message, span
 from weir.worker import Worker
 
-__all__ = ["database", "run_until_empty", "sent"]
+__all__ = ["advance", "database", "run_until_empty", "sent"]
 
+_PREFIX = "weir_test_"
 _PEEK_MAX = 10_000
 _STEP = 0.02
 
@@ -40,7 +41,7 @@ def database(server: str, *, program: str | None = None) -> Iterator[str]:
     command = program or os.environ.get("WEIR") or shutil.which("weir")
     if command is None:
         raise FileNotFoundError("there is no `weir` in the path to install the engine with; name it with $WEIR")
-    name = f"weir_test_{uuid.uuid4().hex[:12]}"
+    name = f"{_PREFIX}{uuid.uuid4().hex[:12]}"
     dsn = make_conninfo(server, dbname=name)
     _administer(server, "create database {} template template0", name)
     try:
@@ -53,6 +54,20 @@ def database(server: str, *, program: str | None = None) -> Iterator[str]:
 def _administer(server: str, statement: str, name: str) -> None:
     with psycopg.connect(server, autocommit=True) as conn:
         conn.execute(sql.SQL(statement).format(sql.Identifier(name)))
+
+
+def advance(dsn: str, by: Duration) -> None:
+    """Let time pass for the engine in a database that ``database`` made.
+
+    What is delayed, leased, scheduled or to be tried again by then is due. ValueError for another database.
+    """
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        if not conn.info.dbname.startswith(_PREFIX):
+            raise ValueError(f"{conn.info.dbname} was not made by weir.testing.database: its time goes on by itself")
+        row = conn.execute("select weir_internal.clock() - clock_timestamp() + %s", [span(by)]).fetchone()
+        body = sql.SQL("select clock_timestamp() + {}::interval").format(sql.Literal(row and row[0])).as_string(conn)
+        clock = "create or replace function weir_internal.clock() returns timestamptz language sql volatile as {}"
+        conn.execute(sql.SQL(clock).format(sql.Literal(body)))
 
 
 def sent(client: Client, queue: str, payload: Any = Any, *, group: str = DEFAULT_GROUP) -> list[Message[Any]]:
