@@ -362,6 +362,14 @@ def test_middleware_wraps_the_handler_from_the_outside_in(client: weir.Client, q
     assert trace == ["outer begins", "inner begins", "p", "inner ends", "outer ends"]
 
 
+def test_exactly_once_is_refused_with_fewer_connections_than_handlers(queue: str, dsn: str) -> None:
+    with weir.connect(dsn, pool_max=3) as client:
+        with pytest.raises(ValueError, match=r"4 handlers .* the client's pool has 3"):
+            weir.Worker(client, queue, print, exactly_once=True, concurrency=4)
+        weir.Worker(client, queue, print, exactly_once=True, concurrency=3)
+        weir.Worker(client, queue, print, concurrency=4)
+
+
 def test_exactly_once_commits_rows_ack_and_messages_together(client: weir.Client, queue: str, dsn: str) -> None:
     client.send_batch(queue, list(range(20)))
     onward = f"{queue}-onward"

@@ -31,6 +31,16 @@ _CALLS_AT_ONCE = 4
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
+def _check_pool(transport: Any, concurrency: int) -> None:
+    """Refuse handlers that would wait for one another's connections."""
+    most = transport.pool.max_size if isinstance(transport, AsyncPostgres | Postgres) else 0
+    if 0 < most < concurrency:
+        raise ValueError(
+            f"{concurrency} handlers need a connection each for exactly_once, and the client's pool has {most}: "
+            "connect with a larger pool_max, or lower the concurrency"
+        )
+
+
 class _AsyncPort:
     """How the loop reaches the engine by an AsyncClient. The loop itself tries again, and so learns of each failure.
 
@@ -107,8 +117,13 @@ class AsyncWorker:
         middleware: Sequence[Callable[..., Any]] = (),
         on_error: Callable[[BaseException, Any], None] | None = None,
     ) -> None:
-        """Take the options of sdk/README.md; ``payload`` overrides the type that the annotation names."""
+        """Take the options of sdk/README.md; ``payload`` overrides the type that the annotation names.
+
+        ValueError when the client's pool has fewer connections than ``exactly_once`` needs: one for each handler.
+        """
         self.client, self.queue, self.group = client, queue, group
+        if exactly_once:
+            _check_pool(client.transport, concurrency)
         http = isinstance(client.transport, AsyncHttp)
         options = Options(
             queue,
@@ -181,8 +196,13 @@ class Worker:
         middleware: Sequence[Callable[..., Any]] = (),
         on_error: Callable[[BaseException, Any], None] | None = None,
     ) -> None:
-        """Take the options of sdk/README.md; ``payload`` overrides the type that the annotation names."""
+        """Take the options of sdk/README.md; ``payload`` overrides the type that the annotation names.
+
+        ValueError when the client's pool has fewer connections than ``exactly_once`` needs: one for each handler.
+        """
         self.client, self.queue, self.group = client, queue, group
+        if exactly_once:
+            _check_pool(client.transport, concurrency)
         http = isinstance(client.transport, Http)
         options = Options(
             queue,
