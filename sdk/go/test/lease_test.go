@@ -2,6 +2,11 @@ package test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +106,43 @@ func TestHandlersThatUseUpThePoolDoNotKeepTheWorkerFromRenewing(t *testing.T) {
 	close(finish)
 	pgtest.WaitFor(t, "the message to be done", func() bool { return w.Health().Held == 0 })
 	if len(begun) > 0 {
+		t.Error("it was delivered twice")
+	}
+}
+
+func TestAClaimThatIsAckedWhileItIsRenewedIsNotLost(t *testing.T) {
+	t.Parallel()
+	db, _ := newClient(t)
+	target := get(url.Parse(serve(t, db)))(t)
+	refused := make(chan struct{}, 100)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		switch {
+		case strings.HasSuffix(r.Request.URL.Path, "/ack"): // it is done, but the worker is not told
+			for range 2 { // so that the worker knows of the first refusal
+				select {
+				case <-refused:
+				case <-r.Request.Context().Done():
+				}
+			}
+		case strings.HasSuffix(r.Request.URL.Path, "/extend") && r.StatusCode >= http.StatusBadRequest:
+			refused <- struct{}{}
+		}
+		return nil
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	c := connect(t, server.URL)
+	get(c.Send(t.Context(), "q", 1))(t)
+	handled := make(chan struct{}, 10)
+	w := weir.NewWorker(c, "q", func(context.Context, *weir.RawMessage) error { handled <- struct{}{}; return nil },
+		weir.WorkerOptions{
+			Lease: 10 * time.Second, OnError: func(m *weir.RawMessage, err error) { t.Errorf("%v: %v", m, err) },
+		})
+	start(t, w)
+	<-handled
+	pgtest.WaitFor(t, "the message to be settled", func() bool { return w.Health().Held == 0 })
+	if len(handled) > 0 {
 		t.Error("it was delivered twice")
 	}
 }
