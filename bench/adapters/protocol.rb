@@ -197,7 +197,7 @@ module Protocol
       last = command.first + command.count if command.count.positive?
       if command.rate.positive?
         last = command.first + (command.rate * command.seconds).to_i unless command.count.positive?
-        sleep([0, start + (first - command.first) / command.rate - now].max)
+        sleep([0, start + (first - command.first).fdiv(command.rate) - now].max)
         ends = Float::INFINITY
       end
       over = -> { stopped.call || now >= ends }
