@@ -120,7 +120,7 @@ again = { $(1); } || { sleep 5; $(1); } || { sleep 30; $(1); }
 .PHONY: fetched
 fetched: ## get the Go modules that the stages need
 	-@$(call again,go list -modfile=tools/go.mod -deps tool >/dev/null)
-	-@for dir in . sdk/go sdk/go/weirotel deploy/test; do \
+	-@for dir in . sdk/go sdk/go/test sdk/go/weirotel deploy/test; do \
 		( cd $$dir; $(call again,go list -deps -test ./... >/dev/null) ); done
 
 .PHONY: check

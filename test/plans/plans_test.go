@@ -131,12 +131,12 @@ func TestHotPathScansIndexes(t *testing.T) {
 				db.Exec(t, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[10000]))", queue)
 			}
 		}
-		cost := func() int { // the median: now and then a receive probes all lanes
+		const receive = "select * from weir.receive($1, max => 1, lease => '1 day')"
+		cost := func(call string) int { // the median: now and then a receive probes all lanes
 			conn := db.Conn(t)
 			var buffers []int
 			for range 99 {
-				buffers = append(buffers,
-					surface.Buffers(t, conn, "select * from weir.receive($1, max => 1, lease => '1 day')", queue))
+				buffers = append(buffers, surface.Buffers(t, conn, call, queue))
 			}
 			slices.Sort(buffers)
 			return buffers[49]
@@ -144,10 +144,15 @@ func TestHotPathScansIndexes(t *testing.T) {
 		for range 20 {
 			db.Exec(t, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[50]))", queue)
 		}
-		few := cost()
+		few := cost(receive)
 		load(batches)
 		e.wantIndexScans(t, "never analysed", 10)
-		many := cost()
+		probe := cost(`select weir_internal.q1_probe(g, 0, clock_timestamp()) from weir_internal.groups g
+			join weir_internal.queues q on q.no = g.queue_no where q.name = $1`)
+		if probe > 40 { // by the state of each lane's cursor: 17 to 25
+			t.Errorf("a probe of 4 lanes touches %d buffers with %d0,000 waiting", probe, batches)
+		}
+		many := cost(receive)
 		t.Logf("buffers of a receive of 1: %d with 1,000 waiting, %d with %d0,000", few, many, batches)
 		if many*10 > few*12 { // indexes are a level deeper
 			t.Errorf("a receive of 1 touches %d buffers with %d0,000 waiting, %d with 1,000", many, batches, few)
