@@ -24,25 +24,45 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func TestWhatThePagesSayToTypeWorks(t *testing.T) {
 	t.Parallel()
-	docs := filepath.Join("..", "..", "docs")
-	tasks, err := filepath.Glob(filepath.Join(docs, "tasks", "*.md"))
-	if err != nil || len(tasks) == 0 {
-		t.Fatalf("find the pages: %v", err)
-	}
 	build := sync.OnceValues(func() (string, error) { return buildProgram(t) })
-	pages := append([]string{filepath.Join(docs, "start.md"), filepath.Join(docs, "concepts.md")}, tasks...)
-	for _, path := range pages {
+	for _, path := range pages(t, "docs", "docs/tasks") {
+		blocks := readPage(t, path)
+		if len(blocks) == 0 {
+			continue
+		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			r := &reader{
-				T: t, db: pgtest.New(t, pgtest.Options{}), build: build,
+				T: t, dir: t.TempDir(), build: build,
 				sessions: map[string]*pgx.Conn{}, variables: map[string]map[string]string{},
 			}
-			for _, b := range readPage(t, path) {
+			switch filepath.Base(path) {
+			case "operating.md":
+				r.db = r.site()
+			case "security.md":
+				r.db = r.secured()
+			default:
+				r.db = pgtest.New(t, pgtest.Options{})
+			}
+			for _, b := range blocks {
 				r.follow(b)
 			}
 		})
 	}
+}
+
+// pages returns the paths of the pages in folders of the repository.
+func pages(t *testing.T, folders ...string) []string {
+	t.Helper()
+	var all []string
+	for _, folder := range folders {
+		found, err := filepath.Glob(filepath.Join("..", "..", folder, "*.md"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("find the pages of %s: %v", folder, err)
+		}
+		all = append(all, found...)
+	}
+	return all
 }
 
 // buildProgram builds weir into a directory of its own and returns that.
@@ -61,6 +81,8 @@ type reader struct {
 	*testing.T
 
 	db        *pgtest.DB
+	dir       string // where scripts run, their home too
+	env       []string
 	build     func() (string, error)
 	sessions  map[string]*pgx.Conn
 	variables map[string]map[string]string // by session
@@ -133,6 +155,16 @@ func (r *reader) runStatements(b block) (outputs []string, failure string) {
 	return outputs, ""
 }
 
+// scriptBegin has a server that a script starts serve beside it until it ends; curl then finds it at any address.
+const scriptBegin = `weir() {
+	if [ "$1" != serve ]; then command weir "$@"; return; fi
+	command weir "$@" 2>served &
+	trap "kill $! && wait $!" EXIT
+	until grep -q 'serving engine' served; do kill -0 $! || { cat served >&2; exit 1; }; sleep 0.1; done
+	echo "connect-to = \"::127.0.0.1:$(sed -n 's/.*serving engine.*://p' served)\"" >> .curlrc
+}
+`
+
 // runScript runs a block of bash.
 func (r *reader) runScript(b block) {
 	r.Helper()
@@ -143,11 +175,13 @@ func (r *reader) runScript(b block) {
 	if r.address == "" {
 		r.address = r.serve()
 	}
-	script := strings.ReplaceAll(b.text, server.DefaultListen, r.address)
+	script := strings.NewReplacer(server.DefaultListen, r.address, "0.0.0.0:9347", "0.0.0.0:0", "@db.example/", "@/").
+		Replace(scriptBegin + b.text)
 	cmd := exec.CommandContext(r.Context(), "bash", "-e", "-o", "pipefail", "-c", script)
-	cmd.Dir = r.TempDir()
-	cmd.Env = append(slices.Clone(os.Environ()), "HOME="+cmd.Dir, "WEIR_DSN="+r.db.DSN,
+	cmd.Dir = r.dir
+	cmd.Env = append(slices.Clone(os.Environ()), "HOME="+cmd.Dir, "WEIR_DSN="+r.db.DSN, "WEIR_LISTEN=127.0.0.1:0",
 		"PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(cmd.Env, r.env...)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
