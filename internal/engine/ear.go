@@ -25,6 +25,9 @@ const listenerSuffix = " listener"
 // testTimeout is how long the notification of the self-test may take.
 const testTimeout = 500 * time.Millisecond
 
+// sharedTries is how often it is tried to catch a pooler that gives sessions to others.
+const sharedTries = 5
+
 // ear is a connection that listens.
 type ear struct {
 	conn *pgx.Conn
@@ -103,22 +106,29 @@ func (e *ear) backend(ctx context.Context) (uint32, error) {
 	return one[uint32](ctx, New(e.conn), "look at session", sqlBackend)
 }
 
-// shared reports whether the session is given to others between transactions: one of the pool's transactions gets it,
-// or this connection gets another meanwhile. A busy pooler may hide that once, hardly several times in a row.
+// shared reports whether the session is given to others between transactions: one of the pool's transactions gets it, or
+// this connection gets another, beside such a transaction or after it. Both are tried, because a pooler that hands out
+// first what it got back last may give each the same session again and again.
 func (e *ear) shared(ctx context.Context, backend uint32) (shared bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sideTimeout)
 	defer cancel()
-	for try := 0; try < 3 && err == nil && !shared; try++ {
+	look := func() error {
+		now, err := e.backend(ctx)
+		shared = shared || err == nil && now != backend
+		return err
+	}
+	for try := 0; try < sharedTries && err == nil && !shared; try++ {
 		err = e.pool.InTx(ctx, func(tx *Client) error {
 			other, err := one[uint32](ctx, tx, "look at session", sqlBackend)
 			if err != nil || other == backend {
 				shared = other == backend
 				return err
 			}
-			now, err := e.backend(ctx)
-			shared = now != backend
-			return err
+			return look()
 		})
+		if err == nil && !shared {
+			err = look()
+		}
 	}
 	return shared, err
 }

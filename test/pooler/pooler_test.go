@@ -293,6 +293,42 @@ func TestAReceiveOfTheServerWaitsBehindAPoolerWithoutListening(t *testing.T) {
 	c.wantClean()
 }
 
+func TestAListenerSeesThatSessionsAreSharedHoweverBusyTheyAre(t *testing.T) {
+	t.Parallel()
+	c := pool(t, "transaction", 3).crew(1)
+	ctx, stop := context.WithCancel(t.Context())
+	var traffic sync.WaitGroup
+	for _, pause := range []time.Duration{0, time.Millisecond, 3 * time.Millisecond} {
+		conn := c.conn()
+		traffic.Go(func() {
+			for ctx.Err() == nil { // sessions are given back in any order
+				_, err := conn.Exec(t.Context(), "select pg_sleep($1)", pause.Seconds()/2)
+				if err != nil {
+					t.Errorf("traffic: %v", err)
+					return
+				}
+				time.Sleep(pause)
+			}
+		})
+	}
+	for range 20 {
+		log := &logged{}
+		listener := engine.NewListener(c.client(), slog.New(slog.NewTextHandler(log, nil)))
+		waiter := listener.Waiter(queue)
+		pgtest.WaitFor(t, "the report", func() bool {
+			waiter.Wait(t.Context(), time.Second)
+			return strings.Contains(log.String(), "cannot be told")
+		})
+		listener.Close()
+		if !strings.Contains(log.String(), "a pooler gives the session to others") {
+			t.Errorf("reported:\n%s", log)
+		}
+	}
+	stop()
+	traffic.Wait()
+	c.wantClean()
+}
+
 // post makes a request and returns what it got.
 func post(t *testing.T, url, body string) string {
 	t.Helper()
