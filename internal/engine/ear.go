@@ -106,9 +106,9 @@ func (e *ear) backend(ctx context.Context) (uint32, error) {
 	return one[uint32](ctx, New(e.conn), "look at session", sqlBackend)
 }
 
-// shared reports whether the session is given to others between transactions: one of the pool's transactions gets it, or
-// this connection gets another, beside such a transaction or after it. Both are tried, because a pooler that hands out
-// first what it got back last may give each the same session again and again.
+// shared reports whether the session is given to others between transactions: one of the pool's transactions gets it,
+// or this connection gets another, beside such a transaction or after it. Both are tried, because a pooler that hands
+// out first what it got back last may give each the same session again and again.
 func (e *ear) shared(ctx context.Context, backend uint32) (shared bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sideTimeout)
 	defer cancel()

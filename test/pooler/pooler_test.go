@@ -302,12 +302,14 @@ func TestAListenerSeesThatSessionsAreSharedHoweverBusyTheyAre(t *testing.T) {
 		conn := c.conn()
 		traffic.Go(func() {
 			for ctx.Err() == nil { // sessions are given back in any order
-				_, err := conn.Exec(t.Context(), "select pg_sleep($1)", pause.Seconds()/2)
-				if err != nil {
+				if _, err := conn.Exec(t.Context(), "select pg_sleep($1)", pause.Seconds()/2); err != nil {
 					t.Errorf("traffic: %v", err)
 					return
 				}
-				time.Sleep(pause)
+				select {
+				case <-ctx.Done():
+				case <-time.After(pause):
+				}
 			}
 		})
 	}
