@@ -2,37 +2,72 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 import weir
 import weir.testing
 
-README = Path(__file__).parent.parent / "README.md"
-PROGRAMS = [text for text in re.findall(r"```python\n(.*?)```", README.read_text(), re.S) if "create_queue" in text]
+README = (Path(__file__).parent.parent / "README.md").read_text()
+# The blocks by the heading above them.
+BLOCKS: dict[str, str] = {
+    re.findall(r"^#+ (.*)$", README[: found.start()], re.M)[-1]: found[1]
+    for found in re.finditer(r"```python\n(.*?)```", README, re.S)
+}
 
 
-@pytest.mark.parametrize("text", PROGRAMS, ids=lambda text: re.findall(r"import weir|def (\w+)", text)[-1])
+@dataclass
+class Order:
+    id: int
+    items: list[str]
+
+
+@pytest.fixture
+def shop() -> Iterator[str]:
+    """The database of a shop, with the engine and what the README takes for granted."""
+    with weir.testing.database(os.environ["WEIR_TEST_ADMIN_DSN"]) as dsn:
+        with psycopg.connect(dsn) as conn, weir.connect(dsn) as client:
+            conn.execute("create table orders (id int)")
+            conn.execute("create table packed (id int)")
+            for queue in ("orders", "shipping"):
+                client.create_queue(queue)
+        yield dsn
+
+
+def run(block: str, **given: Any) -> dict[str, Any]:
+    space = {"__name__": "readme", "weir": weir, **given}
+    exec(compile(BLOCKS[block], "README.md", "exec", dont_inherit=True), space)
+    return space
+
+
+@pytest.mark.parametrize("block", ["Weir for Python", "Jobs"])
 def test_a_program_of_the_readme_does_its_work(
-    text: str, dsn: str, client: weir.Client, monkeypatch: pytest.MonkeyPatch
+    block: str, dsn: str, client: weir.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs it with a queue of the test's own; its worker stops when there is nothing left to do now."""
-    queue = f"readme-{id(text)}"
+    queue = f"readme-{id(block)}"
     ended = threading.Event()
 
-    def run(worker: weir.Worker) -> None:
-        weir.testing.run_until_empty(worker)
+    def work(worker: weir.Worker) -> None:
+        weir.testing.run_until_empty(worker, timeout=300)
         ended.set()
 
-    monkeypatch.setattr(weir.Worker, "run", run)
-    text = re.sub(r'"(orders|mail)"', f'"{queue}"', text.replace("postgresql://localhost/shop", dsn))
-    space: dict[str, Any] = {"__name__": "readme"}
+    monkeypatch.setattr(weir.Worker, "run", work)
+    text = re.sub(r'"(orders|mail)"', f'"{queue}"', BLOCKS[block].replace("postgresql://localhost/shop", dsn))
+    monkeypatch.setitem(BLOCKS, block, text)
     try:
-        exec(compile(text, "README.md", "exec", dont_inherit=True), space)
+        space = run(block)
         assert ended.is_set()
         if "welcome" in space:
             status = space["welcome"].status(space["number"])
@@ -42,5 +77,78 @@ def test_a_program_of_the_readme_does_its_work(
         client.drop_queue(queue)
 
 
-def test_there_are_programs() -> None:
-    assert len(PROGRAMS) == 2
+def test_a_row_and_a_message_of_the_readme_commit_together(shop: str) -> None:
+    with weir.connect(shop) as client, psycopg.connect(shop) as conn:
+        run("In your own transaction", client=client, dsn=shop)
+        assert conn.execute("select id from orders").fetchall() == [(1,)]
+        assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
+
+
+def test_the_exactly_once_handler_of_the_readme_packs_and_sends_onward(
+    shop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weir.Worker, "run", lambda worker: weir.testing.run_until_empty(worker, timeout=300))
+    with weir.connect(shop) as client, psycopg.connect(shop) as conn:
+        client.send("orders", Order(7, ["tea"]))
+        run("Exactly once", client=client, Order=Order)
+        assert conn.execute("select id from packed").fetchall() == [(7,)]
+        assert weir.testing.sent(client, "shipping", Order)[0].payload == Order(7, ["tea"])
+        assert [(s.waiting, s.claimed) for s in client.stats("orders")] == [(0, 0)]
+
+
+def test_the_client_of_the_readme_with_traces_sends(shop: str) -> None:
+    with run("Traces", dsn=shop)["client"] as client:
+        client.send("orders", {"id": 1})
+        assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
+
+
+def test_the_test_of_the_readme_passes_when_an_order_is_announced_and_fails_when_not(shop: str) -> None:
+    def place_order(client: weir.Client, queue: str) -> None:
+        client.send(queue, Order(1, ["tea"]))
+
+    with weir.connect(shop) as client:
+        run("Tests", Order=Order, place_order=place_order)["test_an_order_is_announced"](client, "orders")
+        silent = run("Tests", Order=Order, place_order=lambda client, queue: None)
+        with pytest.raises(AssertionError):
+            silent["test_an_order_is_announced"](client, "shipping")
+
+
+def test_the_celery_application_of_the_readme_sends_to_its_queue(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = "weir://user:password@localhost:5432/shop"
+    assert given in BLOCKS["Celery"]
+    own = "weir://{user}:{password}@{host}:{port}/{dbname}".format_map(conninfo_to_dict(shop))
+    monkeypatch.setitem(BLOCKS, "Celery", BLOCKS["Celery"].replace(given, own))
+    app = run("Celery")["app"]
+    assert not app.conf.worker_enable_remote_control
+    app.send_task("pack", [1])
+    app.close()
+    with weir.connect(shop) as client:
+        assert {s.queue: s.waiting for s in client.stats()} == {"celery": 1, "orders": 0, "shipping": 0}
+
+
+def test_the_settings_of_the_readme_have_django_make_the_queues(shop: str, tmp_path: Path) -> None:
+    at = conninfo_to_dict(shop)
+    names = {"NAME": "dbname", "HOST": "host", "PORT": "port", "USER": "user", "PASSWORD": "password"}
+    database = {"ENGINE": "django.db.backends.postgresql"} | {name: at[part] for name, part in names.items()}
+    databases = {"default": database}
+    given = f"SECRET_KEY = 'test'\nDATABASES = {databases!r}\n"
+    (tmp_path / "settings.py").write_text(BLOCKS["Django"] + "INSTALLED_APPS.remove(...)\n" + given)
+    env = os.environ | {"DJANGO_SETTINGS_MODULE": "settings", "PYTHONPATH": str(tmp_path)}
+    subprocess.run([sys.executable, "-m", "django", "migrate", "-v", "0"], env=env, check=True)
+    with weir.connect(shop) as client:
+        assert sorted(q.queue for q in client.list_queues()) == ["default", "mail", "orders", "shipping"]
+
+
+def test_these_are_all_blocks_of_the_readme() -> None:
+    tested = [
+        "Weir for Python",
+        "In your own transaction",
+        "Exactly once",
+        "Jobs",
+        "Traces",
+        "Tests",
+        "Celery",
+        "Django",
+    ]
+    assert list(BLOCKS) == tested
+    assert README.count("```python") == len(tested)
