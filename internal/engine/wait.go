@@ -78,18 +78,24 @@ func (w *Waiter) Wait(ctx context.Context, most time.Duration) Cause {
 			return Armed
 		}
 	}
-	cause := w.count(idle(ctx, w.woken, min(most, spread(w.step))))
+	cause := idle(ctx, w.woken, min(most, spread(w.step)))
+	if cause == Polled && w.woken != nil {
+		woken := w.woken
+		w.woken = w.listener.arm(ctx, w.queue) // the mark may be gone with a send that was rolled back
+		select {
+		case <-woken: // in the last moment of the step
+			cause = Notified
+		default:
+		}
+	}
 	switch cause {
 	case Notified:
 		w.Found() // or another consumer was quicker: then it begins anew, for the mark is gone
 	case Polled:
 		w.step = min(2*w.step, stepMax)
-		if w.woken != nil {
-			w.woken = w.listener.arm(ctx, w.queue) // the mark may be gone with a send that was rolled back
-		}
 	case Armed, Ended:
 	}
-	return cause
+	return w.count(cause)
 }
 
 // count counts a cause.
