@@ -8,7 +8,7 @@
 // What the system does not have throws Cannot.
 
 import { once } from "node:events";
-import { openSync, writeSync } from "node:fs";
+import { openSync, readFileSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -19,8 +19,14 @@ const RETRY_EVERY_MS = 50;
 const RETRY_FOR_MS = 120_000;
 const LETTERS = 1 << 18; // so many that no payload's are found again in what a compressor sees at once
 
+const build = process.env.BUILD ?? ".";
+
 /** Loads a package that the adapter's install put into its build folder. */
-export const installed = createRequire(join(process.env.BUILD ?? ".", "package.json"));
+export const installed = createRequire(join(build, "package.json"));
+
+/** The version of such a package. */
+export const version = (name) =>
+  JSON.parse(readFileSync(join(build, "node_modules", name, "package.json"), "utf8")).version;
 
 /** The system has no such thing. */
 export class Cannot extends Error {}

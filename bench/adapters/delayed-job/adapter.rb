@@ -53,7 +53,8 @@ module DelayedJobAdapter
       end
     end
 
-    # The README's settings: sleep_delay is for how long a worker that found nothing sleeps.
+    # The settings of its README, under Gory Details: sleep_delay is for how long a worker that found nothing sleeps.
+    # A job is locked by one UPDATE at the default already, so read_ahead, which is for other databases, does nothing.
     def worker(command, ledger)
       connect(command)
       BenchJob.ledger = ledger

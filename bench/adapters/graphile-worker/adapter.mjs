@@ -1,5 +1,5 @@
 // Drives graphile-worker as https://worker.graphile.org/docs says.
-import { Cannot, insist, installed, run } from "../protocol.mjs";
+import { Cannot, insist, installed, run, version } from "../protocol.mjs";
 
 const { Logger, makeWorkerUtils, run: runWorker } = installed("graphile-worker");
 
@@ -8,7 +8,7 @@ const logger = new Logger(() => () => {});
 
 // The best that it publishes: https://worker.graphile.org/docs/performance and
 // https://worker.graphile.org/docs/config#workercompletejobbatchdelay
-const best = { localQueue: { size: 500, ttl: 300_000 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+const best = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
 const bestConcurrency = 24;
 
 run({
@@ -17,7 +17,7 @@ run({
     const utils = await makeWorkerUtils({ connectionString: c.dsn, logger });
     await utils.migrate();
     await utils.release();
-    return installed("graphile-worker/package.json").version;
+    return version("graphile-worker");
   },
 
   async producer(c) {

@@ -1,2 +1,3 @@
--- Deletes what was read. $1: the messages as bigint[].
+-- Deletes what was read, in one call: https://github.com/pgmq/pgmq/blob/main/docs/api/sql/functions.md#delete-batch
+-- $1: the messages as bigint[].
 select pgmq.delete('bench', $1::bigint[])

@@ -19,7 +19,7 @@ from protocol import Cannot, run
 
 RESTART_EVERY = 0.1  # seconds
 MANAGERS_MAX = 5  # https://pgqueuer.readthedocs.io/en/latest/comparisons/benchmarks/: --dequeue 5
-BATCH = 100  # .../guides/performance-tuning/: "Increase batch_size when jobs are short-lived"
+BATCH = 100  # https://pgqueuer.readthedocs.io/en/latest/guides/performance-tuning/#batch-size: more for short jobs
 
 
 async def setup(c):

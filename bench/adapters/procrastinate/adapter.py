@@ -74,7 +74,8 @@ async def work(c, ledger, ready):
     app.ledger = ledger
     options = {"concurrency": c.clients, "install_signal_handlers": False, "queues": ["bench"]}
     if best:
-        # https://procrastinate.readthedocs.io/en/stable/howto/production/delete_finished_jobs.html
+        # https://procrastinate.readthedocs.io/en/stable/howto/production/delete_finished_jobs.html; workers are notified
+        # of jobs, and look by themselves as seldom as they do by default unless this says otherwise.
         options |= {"delete_jobs": "successful", "fetch_job_polling_interval": 0.05}
     if c.lease_s:
         options |= {"stalled_worker_timeout": float(c.lease_s), "update_heartbeat_interval": c.lease_s / 3}

@@ -11,10 +11,13 @@ import (
 // Sizes of charts, in the units of their viewBox.
 const (
 	chartWidth = 520.0
-	barHeight  = 21.0
-	plotHeight = 260.0
-	plotLeft   = 64.0
-	plotBottom = 36.0
+	barsWidth  = 430.0 // of a bar chart, narrow, so that text is still large on a phone
+
+	letterWidth = 6.6 // at most, on average
+	barHeight   = 21.0
+	plotHeight  = 260.0
+	plotLeft    = 64.0
+	plotBottom  = 36.0
 )
 
 // chartTag begins a drawing.
@@ -31,8 +34,15 @@ type bar struct {
 // layout is how wide a bar chart and its parts are.
 type layout struct{ width, label, value float64 }
 
-// pageLayout is that of the charts of a page.
-var pageLayout = layout{width: chartWidth, label: 200, value: 148}
+// roomFor leaves as much of a page's chart to the bars as the texts do.
+func roomFor(bars []bar) layout {
+	in := layout{width: barsWidth}
+	for _, b := range bars {
+		in.label = max(in.label, letterWidth*float64(len(b.label))+8)
+		in.value = max(in.value, letterWidth*float64(len(b.value))+16)
+	}
+	return in
+}
 
 // barChart draws horizontal bars from 0, with a whisker from the smallest to the largest run.
 func barChart(bars []bar, in layout) string {
@@ -72,7 +82,8 @@ type point struct{ x, y float64 }
 type line struct {
 	label  string
 	points []point
-	series int
+	series int // what a page's legend calls it by
+	colour int
 	own    bool
 }
 
@@ -166,7 +177,7 @@ func lineChart(lines []line, xLabel, yLabel string, xLog, yLog bool) string {
 		if l.own {
 			class += " own"
 		}
-		fmt.Fprintf(&out, `<g class="item s%d" data-series="%d"><polyline class="%s" points="`, l.series%palette,
+		fmt.Fprintf(&out, `<g class="item s%d" data-series="%d"><polyline class="%s" points="`, l.colour%palette,
 			l.series, class)
 		for _, p := range l.points {
 			px, py := at(p)

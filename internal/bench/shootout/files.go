@@ -148,21 +148,18 @@ var overviewPanels = []struct{ workload, head string }{
 	{"latency-100", "Planned send to handler, 100 a second: p50, ms"},
 }
 
-// overview draws those workloads; it returns the height, too.
+// overview draws those workloads, each system at its best; it returns the height, too.
 func (s *Shootout) overview() (string, float64) {
+	s = s.in(viewBest)
 	tables := map[string]Table{}
 	for _, t := range s.Tables() {
 		tables[t.Name] = t
-	}
-	titles := map[string]int{}
-	for _, e := range s.entrants() {
-		titles[e.Title]++
 	}
 	var body bytes.Buffer
 	y, below, column := overviewGap/2, 0.0, 0
 	for _, panel := range overviewPanels {
 		t := tables[panel.workload]
-		bars := t.bars(titles)
+		bars := t.bars()
 		if len(bars) == 0 {
 			continue
 		}
@@ -181,8 +178,8 @@ func (s *Shootout) overview() (string, float64) {
 	return fmt.Sprintf(tag+"\n", overviewWidth, height, overviewWidth, height, overviewStyle, body.String()), height
 }
 
-// bars are those of the workload's chart; only a system that is there in both its settings has them in its name.
-func (t *Table) bars(titles map[string]int) []bar {
+// bars are those of the workload's chart.
+func (t *Table) bars() []bar {
 	var bars []bar
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -190,9 +187,6 @@ func (t *Table) bars(titles map[string]int) []bar {
 			continue
 		}
 		b := t.bar(r, i)
-		if titles[r.Title] == 1 {
-			b.label = r.Title
-		}
 		if t.Rate > 0 {
 			b.value = fmt.Sprintf("%.1f (p99 %s)", r.P50.Median, short(r.P99.Median))
 		}

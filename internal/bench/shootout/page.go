@@ -16,20 +16,22 @@ var pageText string
 // card is a workload on the page.
 type card struct {
 	Name, About    string
+	Views          string // those that it is seen in
 	Drawings       []drawing
 	Cannot, Failed string
 	Heads          []string
 	Rows           []cells
 }
 
-// drawing is a chart of one of the figures that the reader chooses among.
+// drawing is a chart of one of the figures, in one of the views, that the reader chooses among.
 type drawing struct {
-	Figure string
-	Chart  template.HTML
+	Figure, View string
+	Chart        template.HTML
 }
 
 type cells struct {
 	Own   bool
+	Views string
 	Cells []string
 }
 
@@ -46,14 +48,42 @@ type page struct {
 	Sections []section
 	Settings []string
 	Figures  []string // the first is what a workload is about: its rate or its latency
+	Views    []view
+
+	shootout *Shootout
 }
 
 // Colour is the class of an entrant's lines.
-func (page) Colour(i int) int { return i % palette }
+func (p page) Colour(i int) int { return colour(p.Entrants, i) % palette }
+
+// colour is the place of an entrant's system among the systems: it has one colour in all its settings.
+func colour(entrants []Entrant, i int) int {
+	var systems []string
+	for _, e := range entrants {
+		if !slices.Contains(systems, e.System) {
+			systems = append(systems, e.System)
+		}
+	}
+	return slices.Index(systems, entrants[i].System)
+}
+
+// Seen names the views that an entrant is seen in.
+func (p page) Seen(e Entrant) string {
+	var names []string
+	for _, v := range p.Views {
+		if p.shootout.shows(v, e) {
+			names = append(names, v.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
 
 // WriteHTML writes the report as a page that needs nothing else.
 func (s *Shootout) WriteHTML(w io.Writer) error {
-	p := page{When: s.when(), Machine: s.Machine, Entrants: s.entrants(), Figures: []string{mainFigure}}
+	p := page{
+		When: s.when(), Machine: s.Machine, Entrants: s.entrants(), Figures: []string{mainFigure}, Views: s.views(),
+		shootout: s,
+	}
 	for _, one := range prices {
 		p.Figures = append(p.Figures, one.name)
 	}
@@ -66,11 +96,11 @@ func (s *Shootout) WriteHTML(w io.Writer) error {
 			p.Sections = append(p.Sections, section{Name: t.Section})
 			at = len(p.Sections) - 1
 		}
-		p.Sections[at].Cards = append(p.Sections[at].Cards, t.card(p.Entrants))
+		p.Sections[at].Cards = append(p.Sections[at].Cards, t.card(p))
 	}
 	for i := range p.Sections {
 		if p.Sections[i].Name == sectionLatency {
-			p.Sections[i].Cards = append(p.Sections[i].Cards, s.byLoad(p.Entrants)...)
+			p.Sections[i].Cards = append(p.Sections[i].Cards, p.byLoad()...)
 		}
 	}
 	page, err := template.New("report").Parse(pageText)
@@ -83,7 +113,7 @@ func (s *Shootout) WriteHTML(w io.Writer) error {
 	return nil
 }
 
-func (t *Table) card(entrants []Entrant) card {
+func (t *Table) card(p page) card {
 	c := card{Name: t.Name, About: t.About + "."}
 	columns := t.columns()
 	c.Heads = append(c.Heads, "version")
@@ -98,32 +128,66 @@ func (t *Table) card(entrants []Entrant) card {
 			cannot = append(cannot, r.Label())
 			continue
 		case "failed":
-			failed = append(failed, r.Label()+": "+tail(r.Failed, 160))
+			failed = append(failed, r.Label()+": … "+tail(r.Failed, 160))
 			continue
 		}
-		row := cells{Own: r.isWeir(), Cells: []string{r.Label(), r.Version}}
+		row := cells{Own: r.isWeir(), Views: p.Seen(r.Entrant), Cells: []string{r.Label(), r.Version}}
 		for _, col := range columns {
 			row.Cells = append(row.Cells, col.text(r))
 		}
 		c.Rows = append(c.Rows, row)
 	}
 	c.Cannot, c.Failed = strings.Join(cannot, ", "), strings.Join(failed, "; ")
+	for _, v := range p.Views {
+		if v == viewDefault && !p.shootout.twice(t.Name) {
+			continue
+		}
+		c.Views = strings.TrimSpace(c.Views + " " + v.Name)
+		seen := Table{Workload: t.Workload, Rows: slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool {
+			return !p.shootout.shows(v, r.Entrant)
+		})}
+		c.Drawings = append(c.Drawings, seen.drawings(v, p.Entrants)...)
+	}
+	return c
+}
+
+// drawings are the charts of all figures in a view.
+func (t *Table) drawings(v view, entrants []Entrant) []drawing {
+	var all []drawing
 	draw := func(figure, chart string) {
-		c.Drawings = append(c.Drawings, drawing{figure, template.HTML(chart)}) //nolint:gosec // chart.go escapes
+		all = append(all, drawing{figure, v.Name, template.HTML(chart)}) //nolint:gosec // chart.go escapes
 	}
 	for _, chart := range t.charts(entrants) {
 		draw(mainFigure, chart)
 	}
 	for _, one := range prices {
 		if bars := t.priceBars(one, entrants); len(bars) > 0 {
-			draw(one.name, barChart(bars, pageLayout))
+			draw(one.name, barChart(bars, roomFor(bars)))
 		}
 	}
-	return c
+	return all
 }
 
 // byLoad shows how latency goes with the load, over the open loops of a steady rate; nothing where there is but one.
-func (s *Shootout) byLoad(entrants []Entrant) []card {
+func (p page) byLoad() []card {
+	c := card{Name: "latency by load", About: "p50, and below it p99, of the open loops of a steady rate."}
+	for _, v := range p.Views {
+		charts := p.shootout.in(v).loadCharts(p.Entrants)
+		if len(charts) > 0 {
+			c.Views += v.Name + " "
+		}
+		for _, chart := range charts {
+			c.Drawings = append(c.Drawings, drawing{mainFigure, v.Name, template.HTML(chart)}) //nolint:gosec // chart.go escapes
+		}
+	}
+	if len(c.Drawings) == 0 {
+		return nil
+	}
+	return []card{c}
+}
+
+// loadCharts draws p50 and p99 over the rates of the open loops.
+func (s *Shootout) loadCharts(entrants []Entrant) []string {
 	middle, tails := make([]line, len(entrants)), make([]line, len(entrants))
 	rates := 0
 	for _, t := range s.Tables() {
@@ -143,16 +207,16 @@ func (s *Shootout) byLoad(entrants []Entrant) []card {
 	if rates < 2 {
 		return nil
 	}
-	c := card{Name: "latency by load", About: "p50, and below it p99, of the open loops of a steady rate."}
+	var charts []string
 	for _, lines := range [][]line{middle, tails} {
 		for i := range lines {
 			lines[i].label, lines[i].series, lines[i].own = entrants[i].Label(), i, entrants[i].isWeir()
+			lines[i].colour = colour(entrants, i)
 			slices.SortFunc(lines[i].points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		}
-		chart := lineChart(lines, "messages a second", "ms", true, true)
-		c.Drawings = append(c.Drawings, drawing{mainFigure, template.HTML(chart)}) //nolint:gosec // chart.go escapes
+		charts = append(charts, lineChart(lines, "messages a second", "ms", true, true))
 	}
-	return []card{c}
+	return charts
 }
 
 // mainFigure names what a workload is about.
@@ -184,7 +248,7 @@ func (t *Table) priceBars(p price, entrants []Entrant) []bar {
 			continue
 		}
 		bars = append(bars, bar{
-			label: r.Label(), value: short(v.Median) + " " + p.unit, own: r.isWeir(), size: v.Median, low: v.Min, high: v.Max,
+			label: t.label(r), value: short(v.Median) + " " + p.unit, own: r.isWeir(), size: v.Median, low: v.Min, high: v.Max,
 			series: slices.Index(entrants, r.Entrant),
 			note: fmt.Sprintf("%s: %s %s %s (%s - %s)", r.Label(), p.name, short(v.Median), p.unit, short(v.Min),
 				short(v.Max)),
@@ -206,16 +270,16 @@ func (t *Table) charts(entrants []Entrant) []string {
 		series := slices.Index(entrants, r.Entrant)
 		bars = append(bars, t.bar(r, series))
 		if t.Ramp != nil {
-			ramps = append(ramps, line{label: r.Label(), points: r.steps(), series: series, own: r.isWeir()})
+			ramps = append(ramps, t.line(r, r.steps(), entrants))
 		}
 		if t.Hold != "" || t.Late || t.Long > 5 {
-			stores = append(stores, line{label: r.Label(), points: r.storage(), series: series, own: r.isWeir()})
+			stores = append(stores, t.line(r, r.storage(), entrants))
 		}
 	}
 	if len(bars) == 0 {
 		return nil
 	}
-	charts := []string{barChart(bars, pageLayout)}
+	charts := []string{barChart(bars, roomFor(bars))}
 	if len(ramps) > 0 {
 		charts = append(charts, lineChart(ramps, "workers", "jobs a second", true, false))
 	}
@@ -225,9 +289,19 @@ func (t *Table) charts(entrants []Entrant) []string {
 	return charts
 }
 
+// label names a row: with its setting only where the system is there in another one, too.
+func (t *Table) label(r *Row) string {
+	for i := range t.Rows {
+		if t.Rows[i].System == r.System && t.Rows[i].Setting != r.Setting {
+			return r.Label()
+		}
+	}
+	return r.Title
+}
+
 // bar shows the rate or, where that is given, the latency.
 func (t *Table) bar(r *Row, series int) bar {
-	b := bar{label: r.Label(), own: r.isWeir(), series: series}
+	b := bar{label: t.label(r), own: r.isWeir(), series: series}
 	if t.Rate > 0 && r.P50.N > 0 {
 		b.size, b.low, b.high = r.P50.Median, r.P50.Median, r.P99.Median
 		b.value = fmt.Sprintf("p50 %s, p99 %s ms", short(r.P50.Median), short(r.P99.Median))
@@ -240,6 +314,11 @@ func (t *Table) bar(r *Row, series int) bar {
 	b.note = fmt.Sprintf("%s: %s messages/s (%s - %s, %d runs), WAL %.1f B, server CPU %.1f s/M", r.Label(),
 		thousands(r.Rate.Median), thousands(r.Rate.Min), thousands(r.Rate.Max), r.Rate.N, r.WAL.Median, r.ServerCPU.Median)
 	return b
+}
+
+func (t *Table) line(r *Row, points []point, entrants []Entrant) line {
+	series := slices.Index(entrants, r.Entrant)
+	return line{label: t.label(r), points: points, series: series, colour: colour(entrants, series), own: r.isWeir()}
 }
 
 // steps are the medians of the rates of a ramp.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // against is a figure of Weir's best row over that of the others' best.
@@ -53,13 +54,30 @@ func (t *Table) against(of func(r *Row) Spread, more bool) against {
 	return against{of(own).Median / of(other).Median, own.Title, other.Title, more}
 }
 
-// writeVerdict writes how Weir stands beside the best of the others in each workload, and what a transaction that is
-// held open does to each system.
+// writeVerdict writes how Weir stands beside the best of the others in each workload, at best settings and, where they
+// were measured, at defaults, and what a transaction that is held open does to each system.
 func (s *Shootout) writeVerdict(w io.Writer) {
 	fmt.Fprint(w, "\n## Weir beside the best of the others\n\n"+
 		"The better of Weir's entrants over the best of all others, figure by figure. Of rates more is better, of p50, CPU\n"+
-		"and WAL less. Bold: Weir is behind.\n\n"+
-		"| workload | messages/s | p50 | server CPU | WAL |\n|---|---|---|---|---|\n")
+		"and WAL less. Bold: Weir is behind.\n")
+	for _, v := range s.views() {
+		switch v {
+		case viewBoth:
+			if len(s.views()) == 1 {
+				s.writeRatios(w)
+			}
+		default:
+			fmt.Fprintf(w, "\n### %s%s\n", strings.ToUpper(v.Title[:1]), v.Title[1:])
+			s.in(v).writeRatios(w)
+		}
+	}
+	s.writeSettings(w)
+	s.in(viewBest).writeHeld(w)
+}
+
+// writeRatios writes the comparisons, a workload a line.
+func (s *Shootout) writeRatios(w io.Writer) {
+	fmt.Fprint(w, "\n| workload | messages/s | p50 | server CPU | WAL |\n|---|---|---|---|---|\n")
 	for _, t := range s.Tables() {
 		var rate, middle against
 		if t.Rate == 0 {
@@ -73,7 +91,6 @@ func (s *Shootout) writeVerdict(w io.Writer) {
 			fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", t.Name, rate, middle, cpu, wal)
 		}
 	}
-	s.writeHeld(w)
 }
 
 // writeHeld writes each system's rate beside an open transaction over that without, and its storage.
