@@ -66,12 +66,19 @@ bench: ## compare with another queue: make bench BENCH=send AGAINST=pgmq
 # kinds of workloads. What the time does not suffice for is done when it is called again.
 .PHONY: shootout
 shootout: SHOOTOUT := ./build/weir bench shootout --seconds 1
-shootout: ## measure Weir and other queues side by side for half an hour and write bench/results; again: it goes on
+shootout: ## measure Weir and others side by side in an hour, write bench/results; again: it goes on
 	@go build -o build/weir ./cmd/weir
 	$(SHOOTOUT) --quick --rounds 3 --budget 16m --systems weir,weir-go,weir-http,pgmq,pgq,queen,river,graphile-worker,table
 	$(SHOOTOUT) --rounds 1 --budget 1m --systems weir \
 		--workloads send-1,consume-1,cycle-10,cycle-1000,cycle-1-1024B,cycle-100-1024B,cycle-100-10240B,fan-out-2
 	$(SHOOTOUT) --quick --rounds 1 --budget 10m
+	$(MAKE) shootout-defaults
+
+.PHONY: shootout-defaults
+shootout-defaults: ## the main workloads, each system at its defaults, into the same report: a quarter of an hour
+	@go build -o build/weir ./cmd/weir
+	./build/weir bench shootout --seconds 1 --quick --rounds 1 --budget 12m --setting default \
+		--workloads send-100,consume-100,cycle-100,cycle-1,latency-100,jobs
 
 .PHONY: man
 man: ## write the manual pages into build/man/man1

@@ -13,6 +13,7 @@ from protocol import Cannot, run
 # https://github.com/hardbyte/awa/blob/main/docs/configuration.md: "size max_workers for durable completion latency", and
 # for one hot queue "enqueue_shards = 4 is the change that turns overload into bounded end-to-end throughput".
 BEST_WORKERS = 1024
+WORKERS = 50  # the default that the same page gives
 SHARDS = 4
 SET_SHARDS = f"insert into awa.queue_meta (queue, enqueue_shards) values ('bench', {SHARDS}) " \
     "on conflict (queue) do update set enqueue_shards = excluded.enqueue_shards"
@@ -60,8 +61,8 @@ async def producer(c):
 
 
 async def work(c, ledger, ready):
-    best = c.setting == "best" and not c.perpetual
-    workers = max(c.clients, BEST_WORKERS) if best else c.clients
+    most = BEST_WORKERS if c.setting == "best" else WORKERS
+    workers = c.clients if c.perpetual else max(c.clients, most)
     client = awa.AsyncClient(c.dsn, max_connections=20)
 
     @client.task(Bench, queue="bench")

@@ -144,16 +144,18 @@ func (system) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, r
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{l: l, again: c.Perpetual})
 	// Fetches at most every 100 ms and, without a notification, every second: River's own defaults.
-	config := &river.Config{
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: c.Clients}}, Workers: workers,
-	}
+	config := &river.Config{Workers: workers}
+	// A fetch is as large as there are free goroutines. River has no default for them, and https://riverqueue.com/docs
+	// begins with 100; its benchmark has 2,000: https://riverqueue.com/docs/benchmarks
+	most := 100
 	if c.Setting == "best" {
 		quicken(config)
-		if !c.Perpetual {
-			// https://riverqueue.com/docs/benchmarks: many goroutines, because a fetch is as large as there are free ones
-			config.Queues[river.QueueDefault] = river.QueueConfig{MaxWorkers: max(c.Clients, 2000)}
-		}
+		most = 2000
 	}
+	if c.Perpetual {
+		most = c.Clients
+	}
+	config.Queues = map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: max(c.Clients, most)}}
 	if c.LeaseS > 0 {
 		config.RescueStuckJobsAfter = time.Duration(c.LeaseS) * time.Second
 		config.JobTimeout = config.RescueStuckJobsAfter
