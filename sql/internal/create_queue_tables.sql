@@ -59,9 +59,13 @@ begin
     execute format('create index q%1$s_parked_id on weir_internal.q%1$s_parked (group_id, id)', q.no);
     execute format('create sequence weir_internal.q%s_ids', q.no);
     execute format('create sequence weir_internal.q%s_claim_ids', q.no);
-    foreach v_table in array array['log_ring', 'claims_ring', 'later_clock', 'waiting', 'cancels'] loop
+    foreach v_table in array array['log_ring', 'claims_ring', 'later_clock', 'cancels'] loop
         execute format('create sequence weir_internal.q%s_%s minvalue 0', q.no, v_table);
     end loop;
+    -- a crash ends all who wait, so their mark is not worth a WAL record and a flush each time
+    execute format(
+        'create %s sequence weir_internal.q%s_waiting minvalue 0',
+        case when current_setting('server_version_num')::int >= 150000 then 'unlogged' end, q.no);
     perform weir_internal.start_rings(q);
 end
 $$;

@@ -30,7 +30,7 @@ begin
     if {restored} then
         perform weir_internal.fail_restored('{name}');
     end if;
-    if pg_sequence_last_value('weir_internal.{q}_waiting') = 0 then
+    if pg_sequence_last_value('weir_internal.{q}_waiting') is distinct from 1 then -- null after a crash
         perform setval('weir_internal.{q}_waiting', 1);
     end if;
     return 'weir:{name}';

@@ -10,7 +10,8 @@ begin
         array['weir_internal.queues', 'weir_internal.groups', 'weir_internal.segments']::regclass[]
         || array(select format('weir_internal.q%s_%s', q.no, t)::regclass
                  from weir_internal.queues q
-                 cross join unnest(array['claims_0', 'claims_1', 'claims_2', 'later', 'parked']) t));
+                 cross join unnest(array['log_0', 'log_1', 'log_2', 'claims_0', 'claims_1', 'claims_2',
+                                         'later', 'parked']) t));
 
     -- tables
     alter table weir_internal.queues
@@ -58,6 +59,9 @@ begin
             (extract(epoch from clock_timestamp()) * 1000000)::bigint * 6 + 1);
         execute format('create index q%1$s_later_id on weir_internal.q%1$s_later (id)', v_queue);
         execute format('create sequence weir_internal.q%s_cancels minvalue 0', v_queue);
+        if current_setting('server_version_num')::int >= 150000 then
+            execute format('alter sequence weir_internal.q%s_waiting set unlogged', v_queue);
+        end if;
     end loop;
 
     -- public types

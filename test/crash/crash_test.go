@@ -200,3 +200,35 @@ func (w *witness) verdict(t *testing.T, dsn string) {
 	surface.Settle(t, conn)
 	t.Logf("maintenance settled in %s", time.Since(deadline))
 }
+
+func TestAfterACrashAConsumerIsToldOfMessagesAgain(t *testing.T) {
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		server := pgtest.StartServer(t, pgtest.ServerOptions{Major: major})
+		db := server.NewDB(t, false)
+		surface.CreateQueue(t, db.Pool(t), queue, "")
+		for range 2 { // marked, and marked again after a crash
+			server.Kill()
+			server.Up(t)
+			waiter, sender := db.Conn(t), db.Conn(t)
+			var channel string
+			if err := waiter.QueryRow(t.Context(), "select weir.mark_waiting($1)", queue).Scan(&channel); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := waiter.Exec(t.Context(), "listen "+pgx.Identifier{channel}.Sanitize()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := sender.Exec(t.Context(), "select weir.send($1, '1')", queue); err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			got, err := waiter.WaitForNotification(ctx)
+			stop()
+			if err != nil || got.Channel != channel {
+				t.Fatalf("notified %v, %v", got, err)
+			}
+			if _, err := waiter.Exec(t.Context(), "select weir.mark_waiting($1)", queue); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

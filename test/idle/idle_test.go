@@ -102,6 +102,21 @@ func writesNothing(t *testing.T, conn *pgx.Conn) bool {
 	return lsn() == before
 }
 
+func TestAConsumerThatBeginsToWaitWritesNothing(t *testing.T) {
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		surface.CreateQueue(t, db.Pool(t), queue, "")
+		wrote := pgtest.QueryVal[bool](t, db,
+			"select pg_current_xact_id_if_assigned() is not null from weir.mark_waiting('idle')")
+		if set := pgtest.QueryVal[bool](t, db, "select last_value = 1 from weir_internal.q1_waiting"); !set {
+			t.Fatal("the queue is not marked")
+		}
+		if logged := major < 15; wrote != logged { // sequences without WAL came with PostgreSQL 15
+			t.Errorf("mark_waiting wrote: %v, want %v", wrote, logged)
+		}
+	})
+}
+
 // Each call in a session of its own, as behind a pooler, and after each nothing of it is left in the server.
 func TestEveryCallMayHaveAnotherSession(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {

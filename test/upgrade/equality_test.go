@@ -1,12 +1,17 @@
 package upgrade_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
 )
+
+// unlogged lists what a crash empties, which older versions have less of.
+const unlogged = `select relname from pg_class
+	where relnamespace = 'weir_internal'::regnamespace and relpersistence = 'u' order by relname collate "C"`
 
 // TestAnUpgradedDatabaseIsLikeANewOne compares all that is in the catalogue, with the bodies of functions and the order
 // of columns, and then once more after the same queue was created in both.
@@ -37,6 +42,10 @@ func TestAnUpgradedDatabaseIsLikeANewOne(t *testing.T) {
 			}
 			if a, b := surface.Catalogue(t, old), surface.Catalogue(t, fresh); a != b {
 				t.Errorf("with %s, the upgraded database (-) is unlike a new one (+):\n%s", queue, surface.Difference(a, b))
+			}
+			a, b := pgtest.QueryAll[string](t, old, unlogged), pgtest.QueryAll[string](t, fresh, unlogged)
+			if !slices.Equal(a, b) {
+				t.Errorf("with %s, the upgraded database has %v unlogged, a new one %v", queue, a, b)
 			}
 			if a, b := surface.Bodies(t, old), surface.Bodies(t, fresh); a != b {
 				t.Errorf("with %s, functions of the upgraded database (-) are unlike (+):\n%s", queue,
