@@ -37,6 +37,40 @@ func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 	}
 }
 
+func TestTheListsOfAGroupAreShownPageByPage(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("", "group", "create", "q", "o", "--ordered")
+	s.ok(`{"payload":1,"key":"a"}`+"\n"+`{"payload":2,"key":"b"}`+"\n", "send", "q", "--envelope")
+	for range 2 {
+		claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--group", "o"))[0].ClaimID, 10)
+		s.ok("", "nack", "q", claim, "--delay", "1h", "--reason", "no flour")
+	}
+	first := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q"))[0].ClaimID, 10)
+	second := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q"))[0].ClaimID, 10)
+	s.ok("3\n4\n", "send", "q", "--delay", "2h")
+	for _, step := range []struct {
+		args      string
+		want, not string
+	}{
+		{"claims q", second, "no flour"},
+		{"claims q --max 1", first, second},
+		{"claims q --after " + first, second, first + " "},
+		{"delayed q", "PAYLOAD\n3", "no flour"},
+		{"delayed q --after 3", "\n4 ", "\n3 "},
+		{"parked-keys q --group o", "time       20", "\n-"},
+		{"parked-keys q --group o --after a", "\nb    -", "\na "},
+		{"parked-keys q --group o --after-lane 0", "REASON\n", "no flour"},
+		{"parked-keys q --group o -o json", `"reason":"no flour"`, "REASON"},
+	} {
+		out := s.ok("", strings.Fields(step.args)...)
+		if !strings.Contains(out, step.want) || strings.Contains(out, step.not) {
+			t.Errorf("weir %s printed %q, want something with %q and without %q", step.args, out, step.want, step.not)
+		}
+	}
+	s.fails(2, "WR006", "", "parked-keys", "q", "--after", "a", "--after-lane", "1")
+}
+
 func TestReleasedMessagesAreReceivedAgainAsTheirFirstAttempt(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)

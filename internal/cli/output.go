@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -53,6 +54,16 @@ func cell(v any) string {
 	switch v := v.(type) {
 	case time.Time:
 		text = v.Local().Format("2006-01-02 15:04:05.000")
+	case *time.Time:
+		if v == nil {
+			return "-"
+		}
+		return cell(*v)
+	case *int:
+		if v == nil {
+			return "-"
+		}
+		text = strconv.Itoa(*v)
 	case *string:
 		if v == nil {
 			return "-"

@@ -62,9 +62,9 @@ const (
 	sqlClaims = `select claim_id, messages, first_id, attempt, claimed_at, deadline, pid, application_name, role_name
 		from weir.claims($1, $2, max => $3, after => $4)`
 	sqlParkedKeys = `select key, lane, messages, first_id, attempts, enqueued_at, parked_at, due_at, waits_for, reason
-		from weir.parked_keys($1, $2, max => $3)`
+		from weir.parked_keys($1, $2, max => $3, after => $4, after_lane => $5)`
 	sqlDelayed = `select id, due_at, attempts, key, payload, headers, enqueued_at, reason
-		from weir.delayed($1, $2, max => $3)`
+		from weir.delayed($1, $2, max => $3, after => $4)`
 	sqlListWorkflows = `select workflow, name, state, steps, done, failed, cancelled, created_at, ended_at
 		from weir.list_workflows($1, max => $2, before => $3)`
 )
@@ -78,23 +78,30 @@ func (c *Client) Claims(ctx context.Context, queue, group string, n int, after i
 	}, queue, group, n, after)
 }
 
-// ParkedKeys returns up to n keys of a group of which messages wait in a line, in the order of keys.
-func (c *Client) ParkedKeys(ctx context.Context, queue, group string, n int) ([]ParkedKey, error) {
+// LineEnd is where a page of parked keys ended: with a key, or with messages without one, of a lane.
+type LineEnd struct {
+	Key  *string
+	Lane *int
+}
+
+// ParkedKeys returns up to n keys of a group of which messages wait in a line, in the order of keys, after the end of
+// the page before.
+func (c *Client) ParkedKeys(ctx context.Context, queue, group string, n int, after LineEnd) ([]ParkedKey, error) {
 	return collect(ctx, c, "list parked keys", sqlParkedKeys, func(k *ParkedKey) []any {
 		return []any{
 			&k.Key, &k.Lane, &k.Messages, &k.FirstID, &k.Attempts, (*utc)(&k.EnqueuedAt), &k.ParkedAt, &k.DueAt,
 			&k.WaitsFor, &k.Reason,
 		}
-	}, queue, group, n)
+	}, queue, group, n, after.Key, after.Lane)
 }
 
-// Delayed returns up to n messages of a group that are not due, the next ones first.
-func (c *Client) Delayed(ctx context.Context, queue, group string, n int) ([]Delayed, error) {
+// Delayed returns up to n messages of a group that are not due, the next ones first, of those behind the message after.
+func (c *Client) Delayed(ctx context.Context, queue, group string, n int, after int64) ([]Delayed, error) {
 	return collect(ctx, c, "list delayed messages", sqlDelayed, func(d *Delayed) []any {
 		return []any{
 			&d.ID, (*utc)(&d.DueAt), &d.Attempts, &d.Key, &d.Payload, &d.Headers, (*utc)(&d.EnqueuedAt), &d.Reason,
 		}
-	}, queue, group, n)
+	}, queue, group, n, after)
 }
 
 // ListWorkflows returns up to n workflows of a queue below before, or, when that is nil, the newest ones; the newest

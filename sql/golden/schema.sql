@@ -656,7 +656,7 @@
 -- function weir.create_queue(queue_name text, lanes integer DEFAULT 16, message_bytes_max integer DEFAULT 1048576, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, priorities integer DEFAULT 1, aging interval DEFAULT '00:01:00'::interval, ttl interval DEFAULT '00:00:00'::interval, retention interval DEFAULT '00:00:00'::interval, dedup_window interval DEFAULT '00:05:00'::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT '1 day'::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_token(token_name text, digest bytea, queues text[] DEFAULT '{*}'::text[], verbs text[] DEFAULT '{produce,consume,read}'::text[], lifetime interval DEFAULT NULL::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.delayed(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100) returns SETOF weir.delayed_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.delayed(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns SETOF weir.delayed_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -685,7 +685,7 @@
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
 -- function weir.next_times(cron text, time_zone text DEFAULT 'UTC'::text, after timestamp with time zone DEFAULT NULL::timestamp with time zone, n integer DEFAULT 10) returns SETOF timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.parked_keys(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.parked_keys(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after text DEFAULT NULL::text, after_lane integer DEFAULT NULL::integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pause(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pause_schedule(name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -782,8 +782,8 @@
 -- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters:orders(p_group text, p_max integer, p_after bigint) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.delayed(queue_name text, group_name text, max integer) returns SETOF weir.delayed_message v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
--- function weir_internal.delayed:orders(p_group text, p_max integer) returns SETOF weir.delayed_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.delayed(queue_name text, group_name text, max integer, after bigint) returns SETOF weir.delayed_message v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
+-- function weir_internal.delayed:orders(p_group text, p_max integer, p_after bigint) returns SETOF weir.delayed_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.describe:orders() returns SETOF weir_internal.queues s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.digest_of(p_key text) returns uuid s - {owner=X/owner}
 -- function weir_internal.discard(queue_name text, group_name text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -858,8 +858,8 @@
 -- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_claim(q weir_internal.queues, g weir_internal.groups, u weir_internal.claim, p_held boolean) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_record(p_queue integer, g weir_internal.groups, r weir_internal.log_record) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.parked_keys(queue_name text, group_name text, max integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
--- function weir_internal.parked_keys:orders(p_group text, p_max integer) returns SETOF weir.parked_key v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.parked_keys(queue_name text, group_name text, max integer, after text, after_lane integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir_internal.parked_keys:orders(p_group text, p_max integer, p_after text, p_lane integer) returns SETOF weir.parked_key v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.parse_cron(p_cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT any_hour boolean, OUT any_day boolean, OUT any_weekday boolean) returns record i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp",jit=off,enable_sort=off,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.peek:orders(p_group text, p_max integer) returns SETOF weir.message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

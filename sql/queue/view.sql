@@ -8,7 +8,8 @@
 --   p_group   name of the group
 --   p_ids     get: the messages
 --   p_max     rows at most
---   p_after   dead_letters: only ids above this; claims: likewise
+--   p_after   where the page before ended: an id, a claim, a key
+--   p_lane    parked_keys: likewise, the lane of messages without a key
 --   p_before  workflows: only those below this
 -- Returns: rows.
 -- Raises: WR001, WR003, WR006, WR012, WR016
@@ -79,19 +80,19 @@ set search_path = pg_catalog, pg_temp
 as $body$
     select * from weir_internal.claims('{name}', p_group, p_max, p_after)
 $body$;
-create or replace function weir_internal."parked_keys:{name}"(p_group text, p_max int)
+create or replace function weir_internal."parked_keys:{name}"(p_group text, p_max int, p_after text, p_lane int)
 returns setof weir.parked_key
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-    select * from weir_internal.parked_keys('{name}', p_group, p_max)
+    select * from weir_internal.parked_keys('{name}', p_group, p_max, p_after, p_lane)
 $body$;
-create or replace function weir_internal."delayed:{name}"(p_group text, p_max int)
+create or replace function weir_internal."delayed:{name}"(p_group text, p_max int, p_after bigint)
 returns setof weir.delayed_message
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $body$
-    select * from weir_internal.delayed('{name}', p_group, p_max)
+    select * from weir_internal.delayed('{name}', p_group, p_max, p_after)
 $body$;
 create or replace function weir_internal."dead_letters:{name}"(p_group text, p_max int, p_after bigint)
 returns table (

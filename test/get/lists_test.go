@@ -120,7 +120,7 @@ func TestClaimsOutliveARotationInTheList(t *testing.T) {
 }
 
 const parked = `select format('%s: %s from %s, %s tries, waits for %s, %s', coalesce(key, '-' || lane), messages,
-	first_id, attempts, waits_for, coalesce(reason, 'no reason')) from weir.parked_keys($1, 'o', $2)`
+	first_id, attempts, waits_for, coalesce(reason, 'no reason')) from weir.parked_keys($1, 'o', $2, $3, $4)`
 
 func TestParkedKeysShowWhatALineWaitsFor(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
@@ -129,32 +129,35 @@ func TestParkedKeysShowWhatALineWaitsFor(t *testing.T) {
 		for _, key := range []string{"a", "a", "b", "a"} {
 			ids = append(ids, b.send("1", surface.Text(key), nil))
 		}
-		b.wantList("no trouble", b.list(parked, 100))
+		b.wantList("no trouble", b.list(parked, 100, nil, nil))
 		claim := b.receive("o", 3)[0].ClaimID
 		b.db.Exec(b, "select weir.nack($1, $2, array[$3::bigint], '1 minute', 'no such customer')", queue, claim, ids[0])
 		b.db.Exec(b, "select weir.ack($1, $2)", queue, claim)
 		line := func(n int, attempts int, waits, reason string) string {
 			return fmt.Sprintf("a: %d from %d, %d tries, waits for %s, %s", n, ids[0], attempts, waits, reason)
 		}
-		b.wantList("one in trouble", b.list(parked, 100), line(2, 1, "time", "no such customer"))
+		b.wantList("one in trouble", b.list(parked, 100, nil, nil), line(2, 1, "time", "no such customer"))
 		b.db.Exec(b, "select count(*) from weir.receive($1, 'o', 10)", queue)
-		b.wantList("another joins", b.list(parked, 100), line(3, 1, "time", "no such customer"))
+		b.wantList("another joins", b.list(parked, 100, nil, nil), line(3, 1, "time", "no such customer"))
 		b.clock.Advance(b, time.Hour)
-		b.wantList("due", b.list(parked, 100), line(3, 1, "consumer", "no such customer"))
+		b.wantList("due", b.list(parked, 100, nil, nil), line(3, 1, "consumer", "no such customer"))
 		claim = b.receive("o", 1)[0].ClaimID
-		b.wantList("claimed", b.list(parked, 100), line(3, 1, "claim", "no such customer"))
+		b.wantList("claimed", b.list(parked, 100, nil, nil), line(3, 1, "claim", "no such customer"))
 		b.db.Exec(b, "select weir.nack($1, $2, delay => '1 minute', reason => 'still none')", queue, claim)
-		b.wantList("again in trouble", b.list(parked, 100), line(3, 2, "time", "still none"))
+		b.wantList("again in trouble", b.list(parked, 100, nil, nil), line(3, 2, "time", "still none"))
 		b.send("1", surface.Text("b"), nil)
 		b.send("1", nil, nil)
 		b.receive("o", 2)
 		b.clock.Advance(b, 70*time.Second)
 		b.receive("o", 3)
-		got := b.list(parked, 100)
+		got := b.list(parked, 100, nil, nil)
 		if len(got) != 3 || !strings.Contains(got[1], "the lease expired") || !strings.HasPrefix(got[2], "-0: 1 from") {
 			b.Errorf("after a lease that expired: %s", strings.Join(got, "\n"))
 		}
-		b.wantList("the first", b.list(parked, 1), got[0])
+		b.wantList("the first", b.list(parked, 1, nil, nil), got[0])
+		b.wantList("the next page", b.list(parked, 1, "a", nil), got[1])
+		b.wantList("what has no key", b.list(parked, 2, "b", nil), got[2])
+		b.wantList("behind the last line", b.list(parked, 1, nil, 0))
 		if n := len(b.list("select 'x' from weir.parked_keys($1) where $1 <> ''")); n != 0 {
 			b.Errorf("a group without order has %d parked keys", n)
 		}
@@ -173,28 +176,35 @@ func TestParkedKeysShowLinesThatTakeTurns(t *testing.T) {
 		b.db.Exec(b, "select count(*) from weir.receive($1, 'o', 1)", queue)
 		got := b.list("select format('%s: %s, %s', key, messages, waits_for) from weir.parked_keys($1, 'o')")
 		b.wantList("lines", got, "a: 2, key_concurrency", "b: 1, turn")
+		next := b.list("select format('%s: %s, %s', key, messages, waits_for) from weir.parked_keys($1, 'o', after => 'a')")
+		b.wantList("the next page", next, "b: 1, turn")
 	})
 }
 
 func TestDelayedShowsWhatIsNotDueOfAGroup(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		const delayed = `select format('%s: %s tries, %s%s', id, attempts, payload, ', ' || reason)
-			from weir.delayed($1, $2, $3)`
+			from weir.delayed($1, $2, $3, $4)`
 		late := b.send("1", nil, surface.Text("1 hour"))
 		b.db.Exec(b, "select weir.create_group($1, 'other')", queue)
 		soon := b.send("2", nil, surface.Text("10 minutes"))
 		retried := b.send("3", nil, nil)
 		b.db.Exec(b, "select weir.nack($1, $2, delay => '30 minutes', reason => 'no flour')", queue,
 			b.receive("default", 1)[0].ClaimID)
-		b.wantList("delayed", b.list(delayed, "default", 100), fmt.Sprintf("%d: 0 tries, 2", soon),
+		b.wantList("delayed", b.list(delayed, "default", 100, 0), fmt.Sprintf("%d: 0 tries, 2", soon),
 			fmt.Sprintf("%d: 1 tries, 3, no flour", retried), fmt.Sprintf("%d: 0 tries, 1", late))
-		b.wantList("the next", b.list(delayed, "default", 1), fmt.Sprintf("%d: 0 tries, 2", soon))
-		b.wantList("of another group", b.list(delayed, "other", 100), fmt.Sprintf("%d: 0 tries, 2", soon),
+		b.wantList("the next", b.list(delayed, "default", 1, 0), fmt.Sprintf("%d: 0 tries, 2", soon))
+		b.wantList("the next page", b.list(delayed, "default", 1, soon), fmt.Sprintf("%d: 1 tries, 3, no flour", retried))
+		b.wantList("the last page", b.list(delayed, "default", 1, retried), fmt.Sprintf("%d: 0 tries, 1", late))
+		b.wantList("behind the last", b.list(delayed, "default", 1, late))
+		b.wantList("of another group", b.list(delayed, "other", 100, 0), fmt.Sprintf("%d: 0 tries, 2", soon),
 			fmt.Sprintf("%d: 0 tries, 1", late))
 		b.clock.Advance(b, 45*time.Minute)
-		b.wantList("later", b.list(delayed, "default", 100), fmt.Sprintf("%d: 0 tries, 1", late))
+		for _, after := range []int64{0, soon, retried, 4711} {
+			b.wantList("later", b.list(delayed, "default", 100, after), fmt.Sprintf("%d: 0 tries, 1", late))
+		}
 		b.db.Exec(b, "select weir.purge($1)", queue)
-		b.wantList("after a purge", b.list(delayed, "default", 100))
+		b.wantList("after a purge", b.list(delayed, "default", 100, 0))
 	})
 }
 
@@ -228,6 +238,7 @@ func TestListsRefuseWhatIsOutOfRange(t *testing.T) {
 			"claims($1, after => null)": "WR006", "claims($1, after => 9223372036854775807)": "WR006",
 			"claims($1, 'none')": "WR003", "claims($1 || 'x')": "WR001",
 			"parked_keys($1, max => 0)": "WR006", "parked_keys($1, max => 1001)": "WR006", "parked_keys($1, 'none')": "WR003",
+			"parked_keys($1, after => 'a', after_lane => 1)": "WR006", "delayed($1, after => null)": "WR006",
 			"delayed($1, max => 0)": "WR006", "delayed($1, max => 1001)": "WR006", "delayed($1, 'none')": "WR003",
 			"list_workflows($1, 0)": "WR006", "list_workflows($1, 1001)": "WR006", "list_workflows($1 || 'x')": "WR001",
 		} {
@@ -251,8 +262,11 @@ func TestListsCostTheSameOnALargeQueue(t *testing.T) {
 		b.db.Exec(b, "select weir.create_group($1, 'o', ordered => true)", queue)
 		conn := b.db.Conn(b)
 		lists := []string{
-			"select * from weir.claims($1)", "select * from weir.claims($1, 'o')", "select * from weir.parked_keys($1, 'o', 10)",
-			"select * from weir.delayed($1, max => 10)", "select * from weir.list_workflows($1, 10)",
+			"select * from weir.claims($1)", "select * from weir.claims($1, 'o')",
+			"select * from weir.parked_keys($1, 'o', 10)",
+			"select * from weir.parked_keys($1, 'o', 10, after => '5')",
+			"select * from weir.delayed($1, max => 10)",
+			"select * from weir.delayed($1, max => 10, after => 205)", "select * from weir.list_workflows($1, 10)",
 		}
 		fill := func(n int) {
 			b.db.Exec(b, `select count(m) from generate_series(1, $2) i cross join lateral weir.send_batch($1,

@@ -45,7 +45,9 @@ func (a *api) claims(ctx context.Context, in *claimsInput) (*output[claimsOutput
 
 type parkedKeysInput struct {
 	GroupPath
-	Max int `query:"max" default:"100" doc:"At most this many, up to 1,000."`
+	Max       int    `query:"max" default:"100" doc:"At most this many, up to 1,000."`
+	After     string `query:"after" doc:"Only keys above this one: the last of the page before."`
+	AfterLane int    `query:"after_lane" default:"-1" doc:"When that ended without a key: the lane of its last line."`
 }
 
 type parkedKeysOutput struct {
@@ -54,13 +56,21 @@ type parkedKeysOutput struct {
 
 // parkedKeys lists the keys of a group whose messages wait in a line.
 func (a *api) parkedKeys(ctx context.Context, in *parkedKeysInput) (*output[parkedKeysOutput], error) {
-	list, err := a.engine.ParkedKeys(ctx, in.Queue, in.Group, in.Max)
+	var after engine.LineEnd
+	if in.After != "" {
+		after.Key = &in.After
+	}
+	if in.AfterLane >= 0 {
+		after.Lane = &in.AfterLane
+	}
+	list, err := a.engine.ParkedKeys(ctx, in.Queue, in.Group, in.Max, after)
 	return reply(parkedKeysOutput{ParkedKeys: list}, err)
 }
 
 type delayedInput struct {
 	GroupPath
-	Max int `query:"max" default:"100" doc:"At most this many, up to 1,000."`
+	Max   int   `query:"max" default:"100" doc:"At most this many, up to 1,000."`
+	After int64 `query:"after" doc:"Only what comes after this message: the last of the page before."`
 }
 
 type delayedOutput struct {
@@ -69,7 +79,7 @@ type delayedOutput struct {
 
 // delayed lists the messages of a group that are not due.
 func (a *api) delayed(ctx context.Context, in *delayedInput) (*output[delayedOutput], error) {
-	list, err := a.engine.Delayed(ctx, in.Queue, in.Group, in.Max)
+	list, err := a.engine.Delayed(ctx, in.Queue, in.Group, in.Max, in.After)
 	return reply(delayedOutput{Messages: list}, err)
 }
 
