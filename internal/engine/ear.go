@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -21,9 +20,6 @@ const (
 
 // listenerSuffix tells the listening connection from the others in pg_stat_activity.
 const listenerSuffix = " listener"
-
-// testTimeout is how long the notification of the self-test may take.
-const testTimeout = 500 * time.Millisecond
 
 // sharedTries is how often it is tried to catch a pooler that gives sessions to others.
 const sharedTries = 5
@@ -88,7 +84,7 @@ func (e *ear) test(ctx context.Context) error {
 	if err := e.pool.exec(ctx, "notify", sqlNotify, channel); err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, testTimeout)
+	waiting, cancel := context.WithTimeout(ctx, sideTimeout)
 	defer cancel()
 	if _, err := e.conn.WaitForNotification(waiting); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
