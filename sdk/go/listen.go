@@ -15,6 +15,7 @@ import (
 const (
 	sqlBackend     = `select pg_backend_pid()`
 	sqlMarkWaiting = `select weir.mark_waiting($1::text)`
+	sqlQuiet       = `select pg_snapshot_xmin(s) = pg_snapshot_xmax(s) from pg_current_snapshot() s`
 	sqlMarkChannel = `select set_config('weir.channel', weir.mark_waiting($1::text), true)`
 	sqlListen      = `do $$ begin execute format('listen %I', current_setting('weir.channel')); end $$`
 )
@@ -81,6 +82,14 @@ func (e *ear) arm(ctx context.Context, queue string) <-chan struct{} {
 		return nil
 	}
 	return woken
+}
+
+// quiet reports whether nobody in the cluster is writing. Then whoever sends from now on sees a mark that stands, and
+// what was sent before it is there to be received.
+func (e *ear) quiet(ctx context.Context) (yes bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sideTimeout)
+	defer cancel()
+	return e.pool.QueryRow(ctx, sqlQuiet).Scan(&yes) == nil && yes
 }
 
 // topic returns what the next notification for a queue closes, and has the connection listen for it if it does not.
@@ -237,34 +246,47 @@ type waiter struct {
 	ear   *ear
 	queue string
 	step  time.Duration
-	woken <-chan struct{}
+	woken <-chan struct{} // closed by the next send; nil while none would
+	rare  bool            // a notification told of what was found last: messages come one by one
 }
 
-// found notes that the consumer got something.
-func (w *waiter) found() { w.step, w.woken = 0, nil }
+// told reports whether the last wait ended with a notification: most likely one message is there.
+func (w *waiter) told() bool { return w.rare && w.step == 0 && w.woken == nil }
 
-// wait returns when the consumer should look again, after most at the latest. The first wait is only a breath, so that
-// under load nobody marks the queue and no send notifies. Then the queue is marked, and the consumer looks at once, for
-// what came before the mark. From then on it waits for the notification, in steps that grow.
+// found notes that the consumer got something.
+func (w *waiter) found() {
+	w.rare = w.told()
+	w.step, w.woken = 0, nil
+}
+
+// wait returns when the consumer should look again, after most at the latest. Where messages flow, the first wait is
+// only a breath, so that nobody marks the queue and no send notifies. Then the queue is marked, and the consumer looks
+// at once, for what came before the mark. From then on it waits for the notification, in steps that grow: a send that
+// was under way when the mark was set may not have seen it. Once nobody is writing, there is no such send any more.
 func (w *waiter) wait(ctx context.Context, most time.Duration) {
-	if w.step == 0 {
+	if w.step == 0 && !w.rare {
 		w.step = stepMin
 		pause(ctx, nil, min(most, jitter(stepMin)))
 		return
 	}
 	if w.woken == nil {
+		w.step = max(w.step, stepMin)
 		if w.woken = w.ear.arm(ctx, w.queue); w.woken != nil {
 			w.step = stepMin
 			return
 		}
 	}
 	if pause(ctx, w.woken, min(most, jitter(w.step))) {
-		w.found() // or another was quicker: then it begins anew, for the mark is gone
+		w.step, w.woken, w.rare = 0, nil, true // or another was quicker: then it begins anew, for the mark is gone
 		return
 	}
 	w.step = min(2*w.step, stepMax)
-	if w.woken != nil && w.step == stepMax {
+	switch {
+	case w.woken == nil:
+	case w.step == stepMax:
 		w.woken = w.ear.arm(ctx, w.queue) // the mark may be gone with a send that was rolled back
+	case w.ear.quiet(ctx):
+		w.step = stepMax
 	}
 }
 

@@ -73,7 +73,11 @@ func (w *Worker) fetchAll(calls context.Context) {
 			}
 			continue
 		}
-		got, err := w.fetch(calls, n, scarce)
+		lone := idle.told() && !w.ordered // one message is had sooner than as many as there are
+		if lone {
+			n = 1
+		}
+		got, err := w.fetch(calls, n, scarce || lone)
 		switch {
 		case err != nil:
 			w.called(err)
@@ -84,7 +88,9 @@ func (w *Worker) fetchAll(calls context.Context) {
 			retryDelay = min(2*retryDelay, retryDelayMax)
 		case got > 0:
 			retryDelay = retryDelayMin
-			idle.found()
+			if idle.found(); idle.rare {
+				idle.wait(ctx, stepMax) // marks the queue, so that the next fetch sees whether that was all
+			}
 		default:
 			retryDelay = retryDelayMin
 			idle.wait(ctx, stepMax)
