@@ -4,13 +4,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is what the subcommands share: the streams and the flags that every one of them has.
@@ -55,7 +59,7 @@ func (a *app) root() *cobra.Command {
 		Use:           "weir COMMAND",
 		Short:         "A message queue in PostgreSQL",
 		Long:          rootHelp,
-		Args:          usageArgs(cobra.NoArgs),
+		Args:          knownCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -63,7 +67,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.SetFlagErrorFunc(wrongFlag)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.dsn, "dsn", "", "database to use (default $WEIR_DSN, else that of the running weir up)")
 	flags.StringVar(&a.dataDir, "data-dir", "",
@@ -109,11 +113,41 @@ func leaf(use, short string, args cobra.PositionalArgs, run work) *cobra.Command
 // parent is a subcommand that only has others below it.
 func parent(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: use + " COMMAND", Short: short, Args: usageArgs(cobra.NoArgs),
+		Use: use + " COMMAND", Short: short, Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(below...)
 	return c
+}
+
+// knownCommand refuses a command that a parent does not have, and names those that are spelled much like it.
+func knownCommand(c *cobra.Command, args []string) error {
+	err := usageArgs(cobra.NoArgs)(c, args)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		c.SuggestionsMinimumDistance = 2
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			usage.hint = fmt.Sprintf("Did you mean %s?", strings.Join(near, " or "))
+		}
+	}
+	return err
+}
+
+// flagValues are what the flags of each type take.
+var flagValues = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
+	"duration": "a time with its unit, such as 500ms, 30s, 5m or 2h",
+}
+
+// wrongFlag words what is wrong with a flag.
+func wrongFlag(_ *cobra.Command, err error) error {
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) && !errors.Is(err, strconv.ErrRange) {
+		if takes, ok := flagValues[wrong.GetFlag().Value.Type()]; ok {
+			return usagef("--%s %s: it is %s", wrong.GetFlag().Name, shellWord(wrong.GetValue()), takes)
+		}
+	}
+	return &usageError{err: err}
 }
 
 // usageArgs marks what is wrong with the arguments as a usage error.

@@ -230,6 +230,12 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		says string
 	}{
 		{"frobnicate", 2, "unknown command"},
+		{"recieve q", 2, "Did you mean receive?"},
+		{"queue crate q", 2, "Did you mean create?"},
+		{"receive q --max many", 2, "--max many: it is a whole number\n"},
+		{"receive q --max 99999999999999999999", 2, "out of range"},
+		{"receive q --lease 5", 2, "--lease 5: it is a time with its unit"},
+		{"receive q --ack=perhaps", 2, "--ack perhaps: it is true or false"},
 		{"send", 2, "usage: weir send QUEUE [PAYLOAD]"},
 		{"send q 1 --frob", 2, "unknown flag"},
 		{"status -o xml", 2, "table or json"},
@@ -242,7 +248,7 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"queue configure q", 2, "name a setting"},
 		{"group configure q default", 2, "name a setting"},
 		{"queue configure q --message-bytes-max 1", 2, "WR006"},
-		{"group configure q default --backoff-min soon", 2, "invalid argument"},
+		{"group configure q default --backoff-min soon", 2, "--backoff-min soon: it is a time"},
 		{"grant own q somebody", 2, "produce, consume and admin"},
 		{"grant produce q nobody-of-this-name", 2, "WR006"},
 		{"topic bind a..b q", 2, "WR005"},
