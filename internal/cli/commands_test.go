@@ -230,7 +230,7 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		says string
 	}{
 		{"frobnicate", 2, "unknown command"},
-		{"recieve q", 2, "Did you mean receive?"},
+		{"receives q", 2, "Did you mean receive?"},
 		{"queue crate q", 2, "Did you mean create?"},
 		{"receive q --max many", 2, "--max many: it is a whole number\n"},
 		{"receive q --max 99999999999999999999", 2, "out of range"},

@@ -308,6 +308,32 @@ func TestSettingsStayAsTheyWere(t *testing.T) {
 	})
 }
 
+// TestARetryKeepsItsReasonAfterADump looks at one that waits for its time and at one in the line of its key.
+func TestARetryKeepsItsReasonAfterADump(t *testing.T) {
+	each(t, func(t *testing.T, major int) {
+		from := small(t, major, 0)
+		from.Exec(t, "select weir.create_group('q', 'line', ordered => true)")
+		from.Exec(t, "select weir.send('q', '1', key => 'a')")
+		for group, reason := range map[string]string{"default": "no flour", "line": "no water"} {
+			from.Exec(t, `select weir.nack('q', claim_id, delay => '1 day', reason => $2)
+				from weir.receive('q', $1, 10, '1 hour')`, group, reason)
+		}
+		const retries = `select array[
+			(select string_agg(concat_ws(' ', id, key, attempts, reason), ', ') from weir.delayed('q')),
+			(select string_agg(concat_ws(' ', first_id, key, attempts, waits_for, reason), ', ')
+			 from weir.parked_keys('q', 'line'))]`
+		want := []string{"1 a 1 no flour", "1 a 1 time no water"}
+		if got := pgtest.QueryVal[[]string](t, from, retries); !slices.Equal(got, want) {
+			t.Fatalf("before the dump the retries are %q, want %q", got, want)
+		}
+		to := moved(t, from, true)
+		adopt(t, to, 1)
+		if got := pgtest.QueryVal[[]string](t, to, retries); !slices.Equal(got, want) {
+			t.Errorf("the retries are %q, want %q", got, want)
+		}
+	})
+}
+
 func TestDedupKeysAndTheLimitHoldAfterADump(t *testing.T) {
 	each(t, func(t *testing.T, major int) {
 		from := small(t, major, 3)
