@@ -80,17 +80,17 @@ func postmaster(dataDir string) (pid int, ready bool) {
 
 const (
 	pollEvery  = 10 * time.Millisecond
-	endingTime = 10 * time.Second // how long a server whose owner was killed may take to end
+	changeTime = time.Minute // how long another process may take to start its server, or a server to end after a kill
 )
 
 // acquireDataLock takes the data directory for this process. One that another live process serves is refused at once;
-// one whose last server is still ending, after a kill, is waited for.
+// one whose server is only starting, or still ending after a kill, is waited for.
 func acquireDataLock(ctx context.Context, dataDir string) (*os.File, error) {
 	f, err := os.OpenFile(lockFileName(dataDir), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
-	waiting, cancel := context.WithTimeout(ctx, endingTime)
+	waiting, cancel := context.WithTimeout(ctx, changeTime)
 	defer cancel()
 	err = poll(waiting, func() (bool, error) {
 		if ok, lockErr := tryLock(f); ok || lockErr != nil {

