@@ -75,10 +75,11 @@ shootout: ## measure Weir and others side by side in an hour, write bench/result
 	$(MAKE) shootout-defaults
 
 .PHONY: shootout-defaults
+shootout-defaults: SHOOTOUT := ./build/weir bench shootout --seconds 1 --quick --rounds 1 --setting default
 shootout-defaults: ## the main workloads, each system at its defaults, into the same report: a quarter of an hour
 	@go build -o build/weir ./cmd/weir
-	./build/weir bench shootout --seconds 1 --quick --rounds 1 --budget 12m --setting default \
-		--workloads send-100,consume-100,cycle-100,cycle-1,latency-100,jobs
+	$(SHOOTOUT) --budget 9m --workloads send-100,consume-100,cycle-100,cycle-1,latency-100
+	$(SHOOTOUT) --budget 3m --workloads jobs
 
 .PHONY: man
 man: ## write the manual pages into build/man/man1

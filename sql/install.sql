@@ -122,6 +122,7 @@ begin;
 \ir queue/sent_at.sql
 \ir queue/probe.sql
 \ir queue/occupied.sql
+\ir queue/end_parked.sql
 \ir queue/tally.sql
 \ir queue/turn.sql
 \ir queue/lines.sql
@@ -204,7 +205,6 @@ begin;
 \ir internal/divert.sql
 \ir internal/claim_parked.sql
 \ir internal/release_parked.sql
-\ir internal/end_parked.sql
 \ir internal/retry_ordered.sql
 
 -- Lines of keys, of groups that are fair or limit each key

@@ -799,7 +799,6 @@
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_jobs(q weir_internal.queues, p_jobs weir_internal.later_row[], p_what integer, p_results jsonb[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_lost_steps(q weir_internal.queues, p_what integer, p_max integer) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.end_parked(q weir_internal.queues, g weir_internal.groups, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_place(q weir_internal.queues) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_step(q weir_internal.queues, p_workflow bigint, p_step integer, p_what integer, p_result jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.enqueue:orders(p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, p_marks jsonb[], OUT ids bigint[], OUT repeated boolean[]) returns record v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan} {owner=X/owner}
@@ -880,6 +879,7 @@
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_delay(p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_counts integer[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_end_parked(p_group integer, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_internal.q1_events(p_ids bigint[]) returns SETOF weir_internal.job_event v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_fresh(p_slot smallint, p_now timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_has_new(p_slot smallint, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -67,7 +67,7 @@ begin
         v_ids := coalesce((select range_agg(int8range(m.id, m.id + 1)) from unnest(v_dead) m), '{}');
         e.ids := e.ids - v_ids;
         if g.ordered then
-            perform weir_internal.end_parked(q, g, v_ids);
+            execute format('select weir_internal.q%s_end_parked($1, $2)', p_queue) using g.id, v_ids;
         end if;
 
         c.src := coalesce(e.src,

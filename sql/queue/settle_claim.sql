@@ -100,7 +100,7 @@ begin
         end if;
     end if;
     if g.ordered then
-        perform weir_internal.end_parked(q, g, case p_verb when 'ack' then v_ids
+        perform weir_internal.{q}_end_parked(g.id, case p_verb when 'ack' then v_ids
             else (select range_agg(int8range(m.id, m.id + 1)) from unnest(v_dead) m) end);
     end if;
     d.slot := c.slot;

@@ -1,0 +1,30 @@
+-- end_parked
+-- Template of weir_internal.<q>_end_parked: takes messages that are done with out of their lines; the next of each line
+-- is at its head then. It looks for one range of ids after the other, because a join may be planned as a walk over all
+-- that is parked.
+--
+-- Parameters:
+--   p_group  the ordered group, by its id
+--   p_ids    the messages; those that are not parked do not matter
+-- Returns: nothing.
+-- Raises: none
+-- Locks: the rows, until the transaction ends.
+insert into weir_internal.templates (name, body) values ('end_parked', $template$
+create or replace function weir_internal.{q}_end_parked(p_group int, p_ids int8multirange)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $body$
+declare
+    r int8range;
+begin
+    for r in select unnest(p_ids) loop
+        delete from weir_internal.{q}_parked p
+        where p.group_id = p_group and p.id >= lower(r) and p.id < upper(r);
+    end loop;
+end
+$body$
+$template$) on conflict (name) do update set body = excluded.body;

@@ -1,0 +1,75 @@
+package ordered_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/test/surface"
+)
+
+// The delete of what an ack takes out of its line must not be planned as a walk over all that is parked, as a join with
+// the ids is where many rows are dead.
+func TestAnAckOutOfALineReadsNoMoreWhenMuchIsParked(t *testing.T) {
+	const (
+		parked   = 400
+		left     = 60
+		readMost = 10 // rows of those that are parked; one is enough
+	)
+	each(t, "patience => '1 hour'", func(l lines) {
+		payloads, keys := make([]string, parked), make([]*string, parked)
+		for i := range payloads {
+			key := "key" + strconv.Itoa(i)
+			payloads[i], keys[i] = `"`+strings.Repeat("x", 1000)+`"`, &key
+		}
+		pool := l.db.Pool(l)
+		if _, err := surface.SendBatch(l.Context(), pool, queue, payloads, keys, nil, nil); err != nil {
+			l.Fatal(err)
+		}
+		all := func() (claim int64, ids []int64) {
+			got, err := surface.Receive(l.Context(), pool, queue, group, parked, "1 hour")
+			if err != nil || len(got) != parked {
+				l.Fatalf("received %d, %v", len(got), err)
+			}
+			for _, m := range got {
+				ids = append(ids, m.ID)
+			}
+			return got[0].ClaimID, ids
+		}
+		claim, ids := all()
+		now := "0 seconds"
+		if _, err := surface.Nack(l.Context(), pool, queue, claim, ids, &now); err != nil {
+			l.Fatal(err)
+		}
+		claim, ids = all()
+		if _, err := surface.Ack(l.Context(), pool, queue, claim, ids[left:]); err != nil {
+			l.Fatal(err)
+		}
+		l.db.Exec(l, "analyze")
+		tx, err := pool.Begin(l.Context())
+		if err != nil {
+			l.Fatal(err)
+		}
+		defer tx.Rollback(l.Context()) //nolint:errcheck // it ends with the test
+		read := -rowsRead(l, tx)
+		if n, err := surface.Ack(l.Context(), tx, queue, claim, ids[:1]); err != nil || n != 1 {
+			l.Fatalf("ack: %d, %v", n, err)
+		}
+		read += rowsRead(l, tx)
+		if read > readMost || read < 1 {
+			l.Errorf("the ack read %d parked rows of %d, at most %d", read, left, readMost)
+		}
+	})
+}
+
+// rowsRead is how many parked rows the backend has read that it has not yet told the others about.
+func rowsRead(l lines, tx pgx.Tx) (n int64) {
+	err := tx.QueryRow(l.Context(), `select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables
+		where relname like '%\_parked'`).Scan(&n)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return n
+}
