@@ -156,6 +156,9 @@ func (r *run) install(ctx context.Context) error {
 		}
 		e, err := p.expect(ctx, "done", settleWithin)
 		p.end()
+		if err == nil {
+			err = r.server.rest(ctx, have.database)
+		}
 		if err != nil {
 			return errors.Join(err, r.server.drop(context.WithoutCancel(ctx), have.database))
 		}

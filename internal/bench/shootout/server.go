@@ -119,6 +119,29 @@ func (s *server) create(ctx context.Context, template string) (string, error) {
 	return name, s.admin(ctx, "create database "+name+" template "+template)
 }
 
+// rest gives a database in which much was just created the catalogue of one that has been at work for a while. Else who
+// first looks at its rows notes in them that they are committed, and that whole page goes to the WAL.
+func (s *server) rest(ctx context.Context, name string) error {
+	conn, err := pgx.Connect(ctx, s.database(name))
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing is left to say
+	rows, err := conn.Query(ctx, `select relname from pg_class
+		where relkind = 'r' and relnamespace = 'pg_catalog'::regnamespace and not relisshared`)
+	if err != nil {
+		return fmt.Errorf("list catalogue: %w", err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("list catalogue: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "vacuum pg_catalog."+strings.Join(tables, ", pg_catalog.")); err != nil {
+		return fmt.Errorf("vacuum catalogue: %w", err)
+	}
+	return nil
+}
+
 func (s *server) drop(ctx context.Context, name string) error {
 	return s.admin(ctx, "drop database if exists "+name+" with (force)")
 }
