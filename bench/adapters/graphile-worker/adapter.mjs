@@ -47,8 +47,12 @@ run({
           },
         },
       });
-    const runner = await insist(c, start); // the server may be killed while it starts
-    await c.stopped;
-    await runner.stop();
+    while (!c.stopping) {
+      const runner = await insist(c, start); // the server may be killed while it starts
+      const ended = runner.promise.catch((error) => {
+        if (!c.lease_s) throw error; // a runner that lost its server ends, and is started again
+      });
+      if ((await Promise.race([c.stopped.then(() => "stop"), ended])) === "stop") return runner.stop();
+    }
   },
 });
