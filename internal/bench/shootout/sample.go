@@ -21,6 +21,7 @@ const spaceText = `select coalesce(sum(pg_table_size(c.oid)), 0)::bigint,
 // sample notes storage and progress until the function that it returns is called.
 func (r *run) sample(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	began := r.start // late consumers have a start of their own
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -45,7 +46,7 @@ func (r *run) sample(ctx context.Context) (stop func()) {
 					continue
 				}
 			}
-			s := Sample{At: time.Since(r.start).Seconds(), Done: r.received()}
+			s := Sample{At: time.Since(began).Seconds(), Done: r.received()}
 			if conn.QueryRow(ctx, spaceText).Scan(&s.TableBytes, &s.IndexBytes, &s.Dead) == nil {
 				r.result.Samples = append(r.result.Samples, s)
 			}
