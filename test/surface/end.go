@@ -56,7 +56,10 @@ func AckMany(ctx context.Context, c Conn, queue string, claims []int64) ([]int, 
 	var counts []int
 	err := c.QueryRow(ctx, `select array(select coalesce(n, -1)
 		from unnest(weir.ack_many($1, $2)) with ordinality u (n, i) order by i)`, queue, claims).Scan(&counts)
-	return counts, err
+	if err != nil { // a call that is cancelled when its row is sent already: nothing was done
+		return nil, err
+	}
+	return counts, nil
 }
 
 // Ranges writes ids as a multirange.
