@@ -74,28 +74,29 @@ func (a *app) parkedKeys() *cobra.Command {
 	var l looking
 	var key string
 	var lane int
-	c := l.list("parked-keys", "List keys whose messages wait in a line, and what for", nil)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		var after engine.LineEnd
-		if c.Flags().Changed("after") {
-			after.Key = &key
-		}
-		if c.Flags().Changed("after-lane") {
-			after.Lane = &lane
-		}
-		return a.with(c.Context(), func(client *engine.Client) error {
-			list, err := client.ParkedKeys(c.Context(), args[0], l.group, l.max, after)
-			if err != nil {
-				return err
+	var c *cobra.Command
+	c = l.list("parked-keys", "List keys whose messages wait in a line, and what for",
+		func(ctx context.Context, queue string) error {
+			var after engine.LineEnd
+			if c.Flags().Changed("after") {
+				after.Key = &key
 			}
-			return a.emit(list, func(w io.Writer) {
-				columns(w, "KEY", "LANE", "MESSAGES", "FIRST ID", "ATTEMPTS", "WAITS FOR", "DUE", "REASON")
-				for _, k := range list {
-					columns(w, k.Key, k.Lane, k.Messages, k.FirstID, k.Attempts, k.WaitsFor, k.DueAt, k.Reason)
+			if c.Flags().Changed("after-lane") {
+				after.Lane = &lane
+			}
+			return a.with(ctx, func(client *engine.Client) error {
+				list, err := client.ParkedKeys(ctx, queue, l.group, l.max, after)
+				if err != nil {
+					return err
 				}
+				return a.emit(list, func(w io.Writer) {
+					columns(w, "KEY", "LANE", "MESSAGES", "FIRST ID", "ATTEMPTS", "WAITS FOR", "DUE", "REASON")
+					for _, k := range list {
+						columns(w, k.Key, k.Lane, k.Messages, k.FirstID, k.Attempts, k.WaitsFor, k.DueAt, k.Reason)
+					}
+				})
 			})
 		})
-	}
 	c.Flags().StringVar(&key, "after", "", "only keys above this one: the last of the page before")
 	c.Flags().IntVar(&lane, "after-lane", 0, "when that page ended with messages without a key: their lane, instead")
 	return c

@@ -190,6 +190,44 @@ func TestOpenWriterDoesNotStopTheRing(t *testing.T) {
 	})
 }
 
+// The servers of the tests have no autovacuum; this is the lock that it takes.
+func TestUpkeepPassesOverTablesThatAreBeingVacuumed(t *testing.T) {
+	each(t, "2", func(b bench) {
+		vacuum := b.open(`lock table weir_internal.q1_log_0, weir_internal.q1_log_1, weir_internal.q1_log_2,
+			weir_internal.q1_claims_0, weir_internal.q1_claims_1 in share update exclusive mode`)
+		size := func() int64 {
+			return pgtest.QueryVal[int64](b, b.db, `select sum(pg_relation_size(c.oid))::bigint from pg_class c
+				where c.relname ~ '^q1_(log|claims)_[0-2]$' and c.relkind = 'r'`)
+		}
+		for range 6 {
+			b.fill(140)
+			if n := b.drain(); n != 140 {
+				b.Fatalf("received %d messages, want 140", n)
+			}
+			for range 4 {
+				if _, err := surface.Maintain(b.Context(), b.db.Pool(b)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		grown := size()
+		if grown < 800_000 {
+			b.Errorf("the tables hold %d bytes although none can be given back", grown)
+		}
+		if _, err := vacuum.Exec(b.Context(), "commit"); err != nil {
+			b.Fatal(err)
+		}
+		surface.Settle(b, b.db.Pool(b))
+		if left := size(); left > grown/2 {
+			b.Errorf("after the vacuum the tables hold %d bytes of %d", left, grown)
+		}
+		b.fill(1)
+		if n := b.drain(); n != 1 {
+			b.Errorf("received %d messages, want 1", n)
+		}
+	})
+}
+
 func TestManySlotsDoNotKeepMaintenanceBusy(t *testing.T) {
 	each(t, "16", func(b bench) {
 		for i := range 20 {

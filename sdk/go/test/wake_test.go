@@ -50,21 +50,56 @@ func (r *requests) after(call string) map[string]int {
 	return next
 }
 
-func TestAWorkerThatIsToldOfAMessageReceivesThatOneAndMarksTheQueueAgain(t *testing.T) {
-	t.Parallel()
-	db, client := newClient(t)
+// count is how many calls are like one.
+func (r *requests) count(call string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.list {
+		if c == call {
+			n++
+		}
+	}
+	return n
+}
+
+// looks is the largest number of receives between one mark and the next.
+func (r *requests) looks() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	most, since := 0, -1 // -1: no mark yet
+	for _, call := range r.list {
+		switch {
+		case call == "mark":
+			most, since = max(most, since), 0
+		case since >= 0:
+			since++
+		}
+	}
+	return most
+}
+
+// seenWorker starts a worker that handles messages of queue q and returns what it asks for, and how many it handled.
+func seenWorker(t *testing.T, db *pgtest.DB) (*requests, *atomic.Int64) {
+	t.Helper()
 	cfg := get(pgxpool.ParseConfig(db.DSN))(t)
 	seen := &requests{}
 	cfg.ConnConfig.Tracer = seen
 	pool := get(pgxpool.NewWithConfig(t.Context(), cfg))(t)
 	t.Cleanup(pool.Close)
-	own := weir.New(pool)
-	t.Cleanup(own.Close)
+	client := weir.New(pool)
+	t.Cleanup(client.Close)
 	var handled atomic.Int64
-	start(t, weir.NewWorker(own, "q", func(context.Context, *weir.Message[int]) error {
+	start(t, weir.NewWorker(client, "q", func(context.Context, *weir.Message[int]) error {
 		handled.Add(1)
 		return nil
 	}, weir.WorkerOptions{Concurrency: 4, Prefetch: 100}))
+	return seen, &handled
+}
+
+func TestAWorkerThatIsToldOfAMessageReceivesThatOneAndMarksTheQueueAgain(t *testing.T) {
+	t.Parallel()
+	db, client := newClient(t)
+	seen, handled := seenWorker(t, db)
 	sent := int64(0)
 	pgtest.WaitFor(t, "the worker to be told of a message", func() bool { // else a look before it had found that
 		pgtest.WaitForRow(t, db, "select last_value = 1 from weir_internal.q1_waiting")
@@ -76,4 +111,24 @@ func TestAWorkerThatIsToldOfAMessageReceivesThatOneAndMarksTheQueueAgain(t *test
 	if next := seen.after("receive 1"); len(next) != 1 || next["mark"] == 0 {
 		t.Errorf("after a receive of one message came %v", next)
 	}
+}
+
+// Who wrote before the mark was set may not have seen it: what he sends is there with his commit, and nobody is told.
+func TestAWorkerLooksAgainAndAgainWhileATransactionIsWriting(t *testing.T) {
+	t.Parallel()
+	db, client := newClient(t)
+	writer := db.Conn(t)
+	for _, sql := range []string{"begin", "select pg_current_xact_id()"} {
+		get(writer.Exec(t.Context(), sql))(t)
+	}
+	seen, handled := seenWorker(t, db)
+	sent := int64(0)
+	pgtest.WaitFor(t, "a look after each step from 2 to 128 ms", func() bool {
+		get(client.Send(t.Context(), "q", 1))(t) // whose handling begins the steps anew
+		sent++
+		pgtest.WaitFor(t, "the message to be handled", func() bool { return handled.Load() == sent })
+		marks := seen.count("mark")
+		pgtest.WaitFor(t, "the mark at the end of the steps", func() bool { return seen.count("mark") >= marks+2 })
+		return seen.looks() >= 7
+	})
 }
