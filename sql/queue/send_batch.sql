@@ -34,7 +34,7 @@ begin
     if p_priority is not null then
         perform weir_internal.check_priority('{name}', {priorities}, p_priority, p_keys is not null);
     end if;
-    v_ids := array(select nextval('weir_internal.{q}_ids') from generate_series(1, v_count));
+    v_ids := array(select nextval('weir_internal.{q}_ids') from (select generate_series(1, v_count)) i);
     --{ {limited}
     if v_ids[v_count] > pg_sequence_last_value('weir_internal.{q}_backlog_end') then
         perform weir_internal.admit({no}, v_count);
@@ -45,8 +45,7 @@ begin
             select weir_internal.{q}_delay(u.id, u.payload, u.key, u.headers, p_delay)
             from unnest(v_ids, p_payloads, p_keys, p_headers) as u (id, payload, key, headers));
     end if;
-    if p_keys is not null or v_count not between 1 and 1000 or pg_column_size(p_payloads) > 65536
-        or v_ids[v_count] - v_ids[1] >= v_count then -- another sender took ids in between
+    if p_keys is not null or v_count not between 1 and 1000 or pg_column_size(p_payloads) > 65536 then
         perform weir_internal.{q}_append_batch(v_ids, p_payloads, p_keys, p_headers, coalesce(p_priority, 0));
         return v_ids;
     end if;
@@ -54,8 +53,9 @@ begin
         v_ring := pg_sequence_last_value('weir_internal.{q}_log_ring');
         --{ 3
         {if} v_ring % 3 = {k} then
-            insert into weir_internal.{q}_log_{k} (id, n, lane, enqueued_at, headers, payloads)
+            insert into weir_internal.{q}_log_{k} (id, n, ids, lane, enqueued_at, headers, payloads)
             select v_ids[v_count], v_count,
+                case when v_ids[v_count] - v_ids[1] >= v_count then v_ids end, -- another sender took ids in between
                 coalesce(p_priority, 0) * {level_lanes} + weir_internal.spread(v_ids[v_count], {level_lanes}),
                 weir_internal.clock(), p_headers, p_payloads
             where pg_sequence_last_value('weir_internal.{q}_log_ring') = v_ring;

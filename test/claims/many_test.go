@@ -253,3 +253,26 @@ func TestADeliveryThatWasGivenBackUnusedIsNotCounted(t *testing.T) {
 		}
 	})
 }
+
+func TestABatchSentWhileOthersTakeIdsIsOneRecordDeliveredInOrder(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "alter sequence weir_internal.q1_ids increment by 2") // as if another sender took each second id
+		ids := pgtest.QueryAll[int64](b, b.db,
+			"select weir.send_batch($1, (select array_agg(to_jsonb(i)) from generate_series(1, 10) i))", queue)
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_internal.q1_log_0"); n != 1 {
+			b.Errorf("a batch is %d records, want 1", n)
+		}
+		for i, part := range []int{3, 4, 3} {
+			first := []int{0, 3, 7}[i]
+			claim, got := b.claim(part, "1 minute")
+			b.wantIDs(got, 1, ids[first:first+part]...)
+			for j, m := range got {
+				if want := surface.Number(first + j + 1); string(m.Payload) != string(want) {
+					b.Errorf("message %d: %s, want %s", m.ID, m.Payload, want)
+				}
+			}
+			b.db.Exec(b, "select weir.ack($1, $2)", queue, claim)
+		}
+		b.wantNothing()
+	})
+}
