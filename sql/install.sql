@@ -358,6 +358,7 @@ begin;
 \ir functions/claims.sql
 \ir functions/parked_keys.sql
 \ir functions/delayed.sql
+\ir functions/queue_function.sql
 
 -- Public: jobs
 \ir functions/enqueue.sql

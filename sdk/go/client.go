@@ -153,7 +153,7 @@ func Connect(ctx context.Context, target string, opts ...ConnectOption) (*Client
 
 // New returns a client over a pgx pool or connection of the caller's.
 func New(q Querier) *Client {
-	p := &postgres{executor: pgxExecutor{q}, records: true}
+	p := &postgres{executor: pgxExecutor{q}, records: true, own: newOwnCalls()}
 	if pool, ok := q.(*pgxpool.Pool); ok {
 		p.ear = newEar(pool)
 	}
@@ -166,7 +166,7 @@ func New(q Querier) *Client {
 
 // NewSQL returns a client over database/sql, with any driver for PostgreSQL.
 func NewSQL(q SQLQuerier) *Client {
-	return &Client{b: &postgres{executor: sqlExecutor{q}}, tries: 1, keep: &upkeep{}}
+	return &Client{b: &postgres{executor: sqlExecutor{q}, own: newOwnCalls()}, tries: 1, keep: &upkeep{}}
 }
 
 // NewHTTP returns a client of a `weir serve` at a URL; nil stands for an http.Client without a time limit, because
@@ -213,12 +213,14 @@ func (c *Client) Close() {
 
 // In returns a client whose calls are part of a transaction of the caller's, who commits or rolls back.
 func (c *Client) In(tx pgx.Tx) *Client {
-	return &Client{b: &postgres{executor: pgxExecutor{tx}, records: true}, tries: 1, keep: c.keep, hook: c.hook}
+	p := &postgres{executor: pgxExecutor{tx}, records: true, own: c.own()}
+	return &Client{b: p, tries: 1, keep: c.keep, hook: c.hook}
 }
 
 // InSQL is In for a transaction of database/sql.
 func (c *Client) InSQL(tx SQLQuerier) *Client {
-	return &Client{b: &postgres{executor: sqlExecutor{tx}}, tries: 1, keep: c.keep, hook: c.hook}
+	p := &postgres{executor: sqlExecutor{tx}, own: c.own()}
+	return &Client{b: p, tries: 1, keep: c.keep, hook: c.hook}
 }
 
 // Transaction runs fn with a client whose calls share one transaction: committed when fn returns nil, else rolled

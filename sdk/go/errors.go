@@ -46,13 +46,15 @@ var (
 	errFinishAlone = errors.New("a job could not be finished together with others")
 )
 
-// SQLSTATEs of a connection that cannot be made, of one that broke, and of what is not there to be called.
+// SQLSTATEs of a connection that cannot be made, of one that broke, of a transaction that met an error, and of what is
+// not there to be called.
 const (
-	codeCannotConnect     = "08001"
-	codeBroken            = "08006"
-	codeUndefinedColumn   = "42703"
-	codeUndefinedFunction = "42883"
-	codeUndefinedSchema   = "3F000"
+	codeCannotConnect      = "08001"
+	codeBroken             = "08006"
+	codeAbortedTransaction = "25P02"
+	codeUndefinedColumn    = "42703"
+	codeUndefinedFunction  = "42883"
+	codeUndefinedSchema    = "3F000"
 )
 
 // hintOlder is the cure for what the other side does not know.
@@ -176,9 +178,8 @@ func convert(err error) error {
 	if errors.As(err, &ready) {
 		return err
 	}
-	var reported interface{ SQLState() string }
-	if errors.As(err, &reported) {
-		return fromServer(reported.SQLState(), err)
+	if state := sqlState(err); state != "" {
+		return fromServer(state, err)
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -56,8 +57,9 @@ const (
 type postgres struct {
 	executor
 
-	records bool // the driver reads arrays, so that a receive need not take its records apart in SQL
-	ear     *ear // nil where nothing can be heard
+	records bool      // the driver reads arrays, so that a receive need not take its records apart in SQL
+	ear     *ear      // nil where nothing can be heard
+	own     *ownCalls // nil: all calls go through the public functions
 }
 
 // one reads the only value of the only row.
@@ -98,11 +100,12 @@ func (p *postgres) do(ctx context.Context, doing, text string, args ...any) erro
 func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
 	if len(batch) == 1 {
 		m := batch[0]
-		args := []any{queue, m.payload, m.key, m.headers, interval(o.delay)}
+		args := []any{m.payload, m.key, m.headers, interval(o.delay)}
 		if o.priority == nil && m.dedupKey == nil {
-			return list[int64](ctx, p, "send message", sqlSend, args...)
+			return listOwn[int64](ctx, p, "send message", &callSend, queue, args...)
 		}
-		return list[int64](ctx, p, "send message", sqlSendWith, append(args, o.priority, m.dedupKey)...)
+		args = slices.Concat([]any{queue}, args, []any{o.priority, m.dedupKey})
+		return list[int64](ctx, p, "send message", sqlSendWith, args...)
 	}
 	payloads := make([]string, len(batch))
 	var keys, headers, dedupKeys []*string
@@ -112,11 +115,12 @@ func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, 
 		headers = put(headers, i, len(batch), m.headers)
 		dedupKeys = put(dedupKeys, i, len(batch), m.dedupKey)
 	}
-	args := []any{queue, payloads, keys, headers, interval(o.delay)}
+	args := []any{payloads, keys, headers, interval(o.delay)}
 	if o.priority == nil && dedupKeys == nil {
-		return list[int64](ctx, p, "send messages", sqlSendBatch, args...)
+		return listOwn[int64](ctx, p, "send messages", &callSendBatch, queue, args...)
 	}
-	return list[int64](ctx, p, "send messages", sqlSendBatchWith, append(args, o.priority, dedupKeys)...)
+	args = slices.Concat([]any{queue}, args, []any{o.priority, dedupKeys})
+	return list[int64](ctx, p, "send messages", sqlSendBatchWith, args...)
 }
 
 // put sets one item of a list that is made for the first item that is not null.
@@ -159,12 +163,13 @@ func (p *postgres) receive(ctx context.Context, queue string, o receiveOptions) 
 
 // receiveOnce claims what is there now.
 func (p *postgres) receiveOnce(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
-	args := []any{queue, o.group, o.max, interval(&o.lease)}
+	args := []any{o.group, o.max, interval(&o.lease)}
 	if !p.records {
+		args = slices.Concat([]any{queue}, args)
 		rows, err := collect(ctx, p, "receive messages", sqlReceive, (*messageRow).fields, args...)
 		return messagesOf(queue, o.group, rows, err)
 	}
-	records, err := collect(ctx, p, "receive messages", sqlReceiveRecords, (*record).fields, args...)
+	records, err := collectOwn(ctx, p, "receive messages", &callReceive, (*record).fields, queue, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +215,7 @@ func (p *postgres) settle(ctx context.Context, verb verb, queue string, items []
 		return p.finish(ctx, queue, items)
 	case ack:
 	}
-	return list[int](ctx, p, "ack messages", sqlAck, queue, claims, ids)
+	return listOwn[int](ctx, p, "ack messages", &callAck, queue, claims, ids)
 }
 
 func (p *postgres) extend(

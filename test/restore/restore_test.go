@@ -55,6 +55,12 @@ select weir.send('q', '1', 'key', '{}', '1 minute')
 select weir.send_batch('q', '{1,2}')
 select weir.send('q', '1', dedup_key => 'a')
 select weir.send_once('q', '{1}', '{a}')
+select weir_internal."send:q"('1', null, null, null, null)
+select weir_internal."send_batch:q"('{1,2}', null, null, null, null)
+select weir_internal."receive:q"('default', 1, '1 minute')
+select weir_internal."receive_many:q"('default', '{1}', '{1 minute}')
+select weir_internal."ack:q"(1, null)
+select weir_internal."ack_many:q"('{1}', null, null)
 select weir.get('q', 1)
 select weir.start_workflow('q', array['{"kind": "k"}']::jsonb[])
 select weir.start_chain('q', array['{"kind": "k"}']::jsonb[])
@@ -127,7 +133,8 @@ func TestNothingCanBeDoneBeforeAdoptAndNothingIsTouched(t *testing.T) {
 		others := pgtest.QueryAll[string](t, to, `select distinct proname::text from pg_proc
 			where pronamespace = 'weir'::regnamespace and 'queue_name' = any(proargnames[1:pronargs])
 				and not $1::text ~ ('weir\.' || proname || '\(') order by 1`, refused)
-		if want := []string{"adopt", "create_queue", "list_groups", "list_schedules"}; !slices.Equal(others, want) {
+		want := []string{"adopt", "create_queue", "list_groups", "list_schedules", "queue_function"}
+		if !slices.Equal(others, want) {
 			t.Errorf("not tried are %v, want %v", others, want)
 		}
 		before := pgtest.QueryVal[string](t, to, contents)

@@ -15,6 +15,7 @@ var noMethods = map[string]string{
 	"grant_produce": "rights are for the role that administers, in SQL", "revoke_produce": "likewise",
 	"grant_consume": "likewise", "revoke_consume": "likewise", "grant_admin": "likewise", "revoke_admin": "likewise",
 	"adopt":           "likewise",
+	"queue_function":  "what calls ask that are made often",
 	"receive_records": "what Receive calls", "mark_waiting": "what Receive calls before it waits",
 	"send_once":    "what the server calls; SendBatch takes dedup keys",
 	"receive_many": "what the server calls for many consumers", "ack_many": "likewise", "extend_many": "likewise",

@@ -5,6 +5,7 @@ select weir.create_token('mine', sha256('x'), verbs => '{admin}'); -- fail 42501
 select weir.revoke_token('mine'); -- fail 42501
 select * from weir_internal.tokens; -- fail 42501
 select weir.version(); -- fail 42501
+select weir.queue_function('mine', 'send'); -- fail 42501
 select weir.send('mine', '1'); -- fail 42501
 select weir.enqueue('mine', 'k'); -- fail 42501
 select weir.enqueue('mine', 'k', tracked => true); -- fail 42501

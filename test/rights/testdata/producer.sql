@@ -43,6 +43,9 @@ select weir_internal.q1_remember(array[gen_random_uuid()], array[1]); -- fail 42
 select * from weir_internal.q1_dedup_0; -- fail 42501
 select weir_internal.admit(1, 1); -- fail 42501
 select weir.version(); -- ok
+select weir.queue_function('mine', 'send'); -- ok
+select weir_internal."receive:mine"('default', 1, '1 min'); -- fail 42501
+select weir_internal."send:other"('1', null, null, null, null); -- fail 42501
 select weir.route('news'); -- ok
 select weir.publish('news', '1'); -- ok
 select weir.publish('both', '1'); -- fail 42501

@@ -1,0 +1,70 @@
+package rename_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/surface"
+)
+
+// What docs/tasks/batches.md promises to those who call them.
+var promised = map[string]string{
+	"send":         "jsonb, text, jsonb, interval, integer -> bigint",
+	"send_batch":   "jsonb[], text[], jsonb[], interval, integer -> bigint[]",
+	"receive":      "text, integer, interval -> weir.message_record[]",
+	"receive_many": "text, integer[], interval[] -> SETOF record",
+	"ack":          "bigint, bigint[] -> integer",
+	"ack_many":     "bigint[], int8multirange[], integer[] -> integer[]",
+}
+
+func TestAQueueTellsTheNamesOfItsOwnFunctions(t *testing.T) {
+	each(t, func(t *testing.T, db *pgtest.DB) {
+		for _, queue := range []string{"plain", "0-o.d_d"} {
+			surface.CreateQueue(t, db.Pool(t), queue, "")
+			for verb, signature := range promised {
+				got := pgtest.QueryVal[string](t, db, `select (select string_agg(t::regtype::text, ', ' order by i)
+						from unnest(proargtypes) with ordinality as a (t, i)) || ' -> ' ||
+						case when proretset then 'SETOF ' else '' end || prorettype::regtype
+					from pg_proc where oid = weir.queue_function($1, $2)::regproc`, queue, verb)
+				if got != signature {
+					t.Errorf("%s: %s, want %s", verb, got, signature)
+				}
+			}
+		}
+		fails(t, db.Pool(t), "WR001", "select weir.queue_function('none', 'send')")
+		fails(t, db.Pool(t), "WR001", "select weir.queue_function(null, 'send')")
+		for _, verb := range []string{"'admin'", "'sent'", "'send:plain'", "''", "null"} {
+			fails(t, db.Pool(t), "WR006", "select weir.queue_function('plain', "+verb+")")
+		}
+	})
+}
+
+func TestAQueuesOwnFunctionGoesByItsNameAlsoWhenItsCallIsPrepared(t *testing.T) {
+	each(t, func(t *testing.T, db *pgtest.DB) {
+		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 1")
+		name := pgtest.QueryVal[string](t, db, "select weir.queue_function('q', 'send')")
+		conn := db.Conn(t)
+		_, err := conn.Exec(t.Context(), strings.Replace(
+			"prepare send as select {function}('1', null, null, null, null)", "{function}", name, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		send := func(want string) {
+			t.Helper()
+			_, err := conn.Exec(t.Context(), "execute send")
+			surface.WantState(t, err, want)
+		}
+		send("")
+		db.Exec(t, "select weir.rename_queue('q', 'other')")
+		send("42883")
+		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2")
+		send("")
+		db.Exec(t, "select weir.drop_queue('q')")
+		send("42883")
+		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 3")
+		send("")
+		want(t, db, 1, "select sent from weir.stats('other')")
+		want(t, db, 1, "select sent from weir.stats('q')")
+	})
+}
