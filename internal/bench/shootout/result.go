@@ -10,6 +10,7 @@ type Result struct {
 	Title      string    `json:"title"`
 	Setting    string    `json:"setting"`
 	Version    string    `json:"version"`
+	Batches    string    `json:"batches,omitempty"` // as the adapter says
 	Workload   string    `json:"workload"`
 	Repetition int       `json:"repetition"`
 	Workers    int       `json:"workers,omitempty"` // the step of a ramp

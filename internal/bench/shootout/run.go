@@ -23,7 +23,7 @@ const (
 	drainMost      = time.Minute           // however much is left then: some defaults do two messages a second
 	lastSends      = 120 * time.Second     // for producers to end when their time is over
 	preloadBatch   = 100                   // messages
-	preloadSeconds = 15.0                  // a system that cannot send them all within them has less to consume
+	preloadSeconds = 5.0                   // a system that cannot send them all within them has less to consume
 	numberSpace    = int64(100_000_000)    // numbers of the messages that a burst adds begin here
 	burstBegin     = 0.4                   // of the run
 	burstLength    = 0.2                   // of the run
@@ -73,7 +73,7 @@ type run struct {
 func (d *driver) measure(ctx context.Context, sys *System, setting string, w Workload, workers int) (Result, error) {
 	r := &run{driver: d, sys: sys, setting: setting, w: w, workers: workers, result: Result{
 		Shootout: d.shootout, Began: time.Now().UTC().Truncate(time.Second), System: sys.Name, Title: sys.Title,
-		Setting: setting, Workload: w.Name, Workers: workers, LoadBefore: loadAverage(),
+		Setting: setting, Batches: sys.Batches, Workload: w.Name, Workers: workers, LoadBefore: loadAverage(),
 	}}
 	err := r.whole(ctx)
 	switch {

@@ -25,6 +25,7 @@ type System struct {
 	Statements string            `json:"statements"` // folder whose SQL files it uses, if not its own
 	Upkeep     bool              `json:"upkeep"`     // it has a part of its own that serves its clients
 	Jobs       bool              `json:"jobs"`       // a job queue: its workers take as many jobs as they like
+	Batches    string            `json:"batches"`    // "ticks": what came between two is one reader's; else as calls ask
 	Processes  map[string]int    `json:"processes"`  // of a group's workers, by setting, if more than one
 
 	dir, build, statements string

@@ -54,6 +54,28 @@ func (t *Table) against(of func(r *Row) Spread, more bool) against {
 	return against{of(own).Median / of(other).Median, own.Title, other.Title, more}
 }
 
+// rates compares messages a second, where they are not the workload's own.
+func (t *Table) rates() against {
+	if t.Rate > 0 {
+		return against{}
+	}
+	return t.against(func(r *Row) Spread { return r.Rate }, true)
+}
+
+// middles compares the p50 of open loops.
+func (t *Table) middles() against {
+	if t.Rate == 0 {
+		return against{}
+	}
+	return t.against(func(r *Row) Spread { return r.P50 }, false)
+}
+
+// cpu compares the server's CPU a message.
+func (t *Table) cpu() against { return t.against(func(r *Row) Spread { return r.ServerCPU }, false) }
+
+// wal compares the WAL a message.
+func (t *Table) wal() against { return t.against(func(r *Row) Spread { return r.WAL }, false) }
+
 // writeVerdict writes how Weir stands beside the best of the others in each workload, at best settings and, where they
 // were measured, at defaults, and what a transaction that is held open does to each system.
 func (s *Shootout) writeVerdict(w io.Writer) {
@@ -72,6 +94,7 @@ func (s *Shootout) writeVerdict(w io.Writer) {
 		}
 	}
 	s.writeSettings(w)
+	s.in(viewBest).writeGoals(w)
 	s.in(viewBest).writeHeld(w)
 }
 
@@ -79,48 +102,65 @@ func (s *Shootout) writeVerdict(w io.Writer) {
 func (s *Shootout) writeRatios(w io.Writer) {
 	fmt.Fprint(w, "\n| workload | messages/s | p50 | server CPU | WAL |\n|---|---|---|---|---|\n")
 	for _, t := range s.Tables() {
-		var rate, middle against
-		if t.Rate == 0 {
-			rate = t.against(func(r *Row) Spread { return r.Rate }, true)
-		} else {
-			middle = t.against(func(r *Row) Spread { return r.P50 }, false)
-		}
-		cpu := t.against(func(r *Row) Spread { return r.ServerCPU }, false)
-		wal := t.against(func(r *Row) Spread { return r.WAL }, false)
+		rate, middle, cpu, wal := t.rates(), t.middles(), t.cpu(), t.wal()
 		if rate.ratio+middle.ratio > 0 {
 			fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", t.Name, rate, middle, cpu, wal)
 		}
 	}
 }
 
-// writeHeld writes each system's rate beside an open transaction over that without, and its storage.
-func (s *Shootout) writeHeld(w io.Writer) {
+// heldRow is what a transaction that is held open does to an entrant.
+type heldRow struct {
+	free   Row        // nothing held
+	ratios [2]float64 // the rate beside a reader, beside a writer, over that without; 0: not measured
+	mb     [2]float64 // likewise the most storage
+}
+
+// held returns the entrants that were measured with nothing held open, the fastest first; none when nobody was
+// measured beside a held transaction.
+func (s *Shootout) held() []heldRow {
 	rows := map[string][]Row{}
 	for _, t := range s.Tables() {
 		rows[t.Name] = t.Rows
 	}
-	held := []string{"held-reader", "held-writer"}
-	if len(rows["held-free"]) == 0 || len(rows[held[0]])+len(rows[held[1]]) == 0 {
+	names := []string{"held-reader", "held-writer"}
+	var all []heldRow
+	for _, free := range rows["held-free"] {
+		if free.Rate.Median == 0 || len(rows[names[0]])+len(rows[names[1]]) == 0 {
+			continue
+		}
+		h := heldRow{free: free}
+		for i, name := range names {
+			at := slices.IndexFunc(rows[name], func(r Row) bool { return r.Entrant == free.Entrant })
+			if at >= 0 && rows[name][at].Rate.N > 0 {
+				h.ratios[i] = rows[name][at].Rate.Median / free.Rate.Median
+				h.mb[i] = rows[name][at].StorageMB.Median
+			}
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// writeHeld writes each system's rate beside an open transaction over that without, and its storage.
+func (s *Shootout) writeHeld(w io.Writer) {
+	all := s.held()
+	if len(all) == 0 {
 		return
 	}
 	fmt.Fprint(w, "\n## Beside a transaction that is held open\n\n"+
 		"The cycle's rate over that without such a transaction, and the most storage that it took.\n\n"+
 		"| system | beside a reader | beside a writer | MB, nothing held | MB, reader | MB, writer |\n"+
 		"|---|---|---|---|---|---|\n")
-	for _, free := range rows["held-free"] {
-		if free.Rate.Median == 0 {
-			continue
-		}
+	for _, h := range all {
 		var ratios, sizes [2]string
-		for i, name := range held {
-			at := slices.IndexFunc(rows[name], func(r Row) bool { return r.Entrant == free.Entrant })
-			if at >= 0 && rows[name][at].Rate.N > 0 {
-				ratios[i] = fmt.Sprintf("%.2f", rows[name][at].Rate.Median/free.Rate.Median)
-				sizes[i] = fmt.Sprintf("%.1f", rows[name][at].StorageMB.Median)
+		for i, ratio := range h.ratios {
+			if ratio > 0 {
+				ratios[i], sizes[i] = fmt.Sprintf("%.2f", ratio), fmt.Sprintf("%.1f", h.mb[i])
 			}
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %.1f | %s | %s |\n", free.Label(), ratios[0], ratios[1], free.StorageMB.Median,
-			sizes[0], sizes[1])
+		fmt.Fprintf(w, "| %s | %s | %s | %.1f | %s | %s |\n", h.free.Label(), ratios[0], ratios[1],
+			h.free.StorageMB.Median, sizes[0], sizes[1])
 	}
 }
 

@@ -76,3 +76,85 @@ func TestADifferenceIsOneOnlyWhenChanceIsUnlikelyToMakeIt(t *testing.T) {
 		}
 	}
 }
+
+// goalsOf is the table of goals, by the beginning of its lines.
+func goalsOf(s *Shootout) string {
+	var out strings.Builder
+	s.writeGoals(&out)
+	return out.String()
+}
+
+func TestAGoalIsReachedByItsOwnFactorAndSystemsThatHandOutByTicksAreLeftOutBeside(t *testing.T) {
+	t.Parallel()
+	s := three()
+	for i := range s.Results {
+		if s.Results[i].System == "pgq" {
+			s.Results[i].Batches = batchesTicks
+		}
+	}
+	have := goalsOf(s)
+	for _, want := range []string{
+		"| send-100: messages/s at least 4 times the best | **0.80** (weir / pgq) | 4.00, reached (weir / pgmq) |",
+		"| consume-100: messages/s at least 6 times the best | not measured | not measured |",
+		"| messages/s the most wherever they are measured | **2 of 3**; not send-100 0.80 | 3 of 3, reached |",
+		"| server CPU a message the least | 3 of 3, reached | 3 of 3, reached |",
+		"| WAL a message the least | not measured | not measured |",
+		"| rate beside a held transaction at least 0.95 of that without | not measured | |",
+	} {
+		if !strings.Contains(have, want) {
+			t.Errorf("the goals have no %q:\n%s", want, have)
+		}
+	}
+}
+
+func TestShortestP50IsAskedForWhereSomebodyKeepsUpWithAnEvenRate(t *testing.T) {
+	t.Parallel()
+	s := &Shootout{}
+	for _, r := range []struct {
+		system, workload string
+		rate, p50        float64
+	}{
+		{"weir", "idle", 10, 2},
+		{"river", "idle", 10, 3},
+		{"weir", "latency-100", 100, 3},
+		{"river", "latency-100", 99, 2},
+		{"weir", "latency-5000", 3000, 900},
+		{"river", "latency-5000", 2000, 800},
+		{"weir", "burst", 600, 9},
+		{"river", "burst", 600, 8},
+	} {
+		s.Results = append(s.Results, Result{
+			System: r.system, Title: r.system, Setting: "best", Workload: r.workload, Repetition: 1, Rate: r.rate,
+			Latency: &Latency{P50: r.p50},
+		})
+	}
+	want := "| p50 the shortest at every rate below saturation | **1 of 2**; not latency-100 1.50 |"
+	if have := goalsOf(s); !strings.Contains(have, want) {
+		t.Errorf("the goals have no %q:\n%s", want, have)
+	}
+}
+
+func TestAHeldTransactionIsJudgedByTheFastestOfWeirsEntrantsAndTheWorseOfReaderAndWriter(t *testing.T) {
+	t.Parallel()
+	s := &Shootout{}
+	add := func(system, workload string, rate float64, bytes int64) {
+		s.Results = append(s.Results, Result{
+			System: system, Title: system, Setting: "best", Workload: workload, Repetition: 1, Rate: rate,
+			Samples: []Sample{{TableBytes: bytes}},
+		})
+	}
+	add("pgmq", "held-free", 300, 9e6)
+	for _, system := range []string{"weir", "weir-go"} { // the faster and the slower
+		add(system, "held-free", map[string]float64{"weir": 200, "weir-go": 100}[system], 10e6)
+		add(system, "held-reader", 194, 10e6)
+		add(system, "held-writer", 180, 9e6)
+	}
+	for _, want := range []string{
+		"| rate beside a held transaction at least 0.95 of that without | **0.90** (weir) | |",
+		"| storage a message beside it at most 1.05 times that without | 1.03, reached (weir) | |",
+	} {
+		if have := goalsOf(s); !strings.Contains(have, want) {
+			t.Errorf("the goals have no %q:\n%s", want, have)
+		}
+	}
+}
