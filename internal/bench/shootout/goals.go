@@ -125,8 +125,8 @@ func (s *Shootout) writeHeldGoals(w io.Writer) {
 		for i, ratio := range h.ratios {
 			most = max(most, h.mb[i]/h.free.StorageMB.Median/ratio)
 		}
-		rate = reached(fmt.Sprintf("%.2f", least), least >= heldRateLeast) + " (" + h.free.Title + ")"
-		storage = reached(fmt.Sprintf("%.2f", most), most <= heldStorageMost) + " (" + h.free.Title + ")"
+		rate = reached(fmt.Sprintf("%.3f", least), least >= heldRateLeast) + " (" + h.free.Title + ")"
+		storage = reached(fmt.Sprintf("%.3f", most), most <= heldStorageMost) + " (" + h.free.Title + ")"
 	}
 	fmt.Fprintf(w, "| rate beside a held transaction at least %g of that without | %s | |\n", heldRateLeast, rate)
 	fmt.Fprintf(w, "| storage a message beside it at most %g times that without | %s | |\n", heldStorageMost, storage)

@@ -150,8 +150,8 @@ func TestAHeldTransactionIsJudgedByTheFastestOfWeirsEntrantsAndTheWorseOfReaderA
 		add(system, "held-writer", 180, 9e6)
 	}
 	for _, want := range []string{
-		"| rate beside a held transaction at least 0.95 of that without | **0.90** (weir) | |",
-		"| storage a message beside it at most 1.05 times that without | 1.03, reached (weir) | |",
+		"| rate beside a held transaction at least 0.95 of that without | **0.900** (weir) | |",
+		"| storage a message beside it at most 1.05 times that without | 1.031, reached (weir) | |",
 	} {
 		if have := goalsOf(s); !strings.Contains(have, want) {
 			t.Errorf("the goals have no %q:\n%s", want, have)
