@@ -22,6 +22,9 @@ type Client struct {
 	end   func() // closes what Connect opened
 	keep  *upkeep
 	hook  SendHook
+
+	sends    *coalescer[jsonMessage] // nil unless Coalesced
+	enqueues *coalescer[jsonJob]     // likewise
 }
 
 // SendHook stands around each call of a client that sends to a queue, publishes to a topic, enqueues jobs or starts a
@@ -293,8 +296,21 @@ func (c *Client) send(ctx context.Context, queue string, batch []Outgoing, o sen
 				return nil, err
 			}
 		}
-		return retry(ctx, c.tries, once, func() ([]int64, error) { return c.b.send(ctx, queue, texts, o) })
+		return retry(ctx, c.tries, once, func() ([]int64, error) { return c.sendTexts(ctx, queue, texts, o) })
 	})
+}
+
+// sendTexts makes the call for messages, or has a coalescer make it.
+func (c *Client) sendTexts(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
+	if c.sends == nil || len(batch) > 1 || batch[0].dedupKey != nil {
+		return c.b.send(ctx, queue, batch, o)
+	}
+	to := aim{queue: queue, delay: optionalOf(o.delay), priority: optionalOf(o.priority)}
+	id, err := c.sends.send(ctx, to, batch[0], batch[0].bytes())
+	if err != nil {
+		return nil, err
+	}
+	return []int64{id}, nil
 }
 
 // Publish sends a message to every queue that is bound to its topic, to all or none.
@@ -403,6 +419,17 @@ type jsonMessage struct {
 	dedupKey *string
 }
 
+// bytes is about how much is sent for it.
+func (m jsonMessage) bytes() int {
+	n := len(m.payload)
+	for _, text := range []*string{m.key, m.headers} {
+		if text != nil {
+			n += len(*text)
+		}
+	}
+	return n
+}
+
 // toJSON writes payload and headers.
 func toJSON(m Outgoing) (jsonMessage, error) {
 	payload, err := json.Marshal(m.Payload)
@@ -410,15 +437,9 @@ func toJSON(m Outgoing) (jsonMessage, error) {
 		return jsonMessage{}, fmt.Errorf("write payload: %w: %w", ErrPayload, err)
 	}
 	out := jsonMessage{payload: string(payload), key: orNull(m.Key), dedupKey: orNull(m.DedupKey)}
-	if m.Headers != nil {
-		headers, err := json.Marshal(m.Headers)
-		if err != nil {
-			return jsonMessage{}, fmt.Errorf("write headers: %w", err)
-		}
-		text := string(headers)
-		out.headers = &text
-	}
-	return out, nil
+	headers, err := headersJSON(m.Headers)
+	out.headers = textOf(headers)
+	return out, err
 }
 
 // upkeep keeps several workers of one client from doing the same upkeep.

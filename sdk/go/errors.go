@@ -43,6 +43,7 @@ var (
 
 	errHook = errors.New("a hook has to pass on as many messages as it got")
 
+	errSendAlone   = errors.New("a message could not be sent together with others")
 	errFinishAlone = errors.New("a job could not be finished together with others")
 )
 

@@ -31,7 +31,7 @@ type jsonJob struct {
 	Kind      string          `json:"kind"`
 	Args      json.RawMessage `json:"args"`
 	Key       string          `json:"key,omitempty"`
-	Headers   map[string]any  `json:"headers,omitempty"`
+	Headers   json.RawMessage `json:"headers,omitempty"` // nil is none
 	RunAt     *time.Time      `json:"run_at,omitempty"`
 	UniqueKey string          `json:"unique_key,omitempty"`
 }
@@ -45,7 +45,11 @@ func jobJSON(job OutgoingJob, m Outgoing) (jsonJob, error) {
 	if err != nil {
 		return jsonJob{}, fmt.Errorf("write arguments: %w: %w", ErrPayload, err)
 	}
-	out := jsonJob{Kind: job.Args.Kind(), Args: text, Key: m.Key, Headers: m.Headers, UniqueKey: job.UniqueKey}
+	headers, err := headersJSON(m.Headers)
+	if err != nil {
+		return jsonJob{}, err
+	}
+	out := jsonJob{Kind: job.Args.Kind(), Args: text, Key: m.Key, Headers: headers, UniqueKey: job.UniqueKey}
 	if !job.RunAt.IsZero() {
 		out.RunAt = &job.RunAt
 	}
@@ -61,11 +65,20 @@ func (c *Client) Enqueue(ctx context.Context, queue string, args Args, opts ...J
 		if err != nil {
 			return nil, err
 		}
-		id, err = retry(ctx, c.tries, o.once(), func() (int64, error) { return c.b.enqueue(ctx, queue, text, o) })
+		id, err = retry(ctx, c.tries, o.once(), func() (int64, error) { return c.enqueueText(ctx, queue, text, o) })
 		return []int64{id}, err
 	}
 	_, err = c.sending(ctx, queue, []Outgoing{job.message()}, enqueue)
 	return id, err
+}
+
+// enqueueText makes the call for a job, or has a coalescer make it.
+func (c *Client) enqueueText(ctx context.Context, queue string, job jsonJob, o jobOptions) (int64, error) {
+	if c.enqueues == nil || o.once() || job.RunAt != nil {
+		return c.b.enqueue(ctx, queue, job, o)
+	}
+	to := aim{queue: queue, delay: optionalOf(o.delay), priority: optionalOf(o.priority), tracked: o.tracked}
+	return c.enqueues.send(ctx, to, job, len(job.Args)+len(job.Key)+len(job.Headers))
 }
 
 // EnqueueBatch enqueues jobs, all or none, and returns what became of each, in their order. Of the options, With's Key
@@ -150,6 +163,18 @@ func collectJob(opts []JobOption) (o jobOptions) {
 		set(&o)
 	}
 	return o
+}
+
+// headersJSON writes headers; nil for none.
+func headersJSON(headers map[string]any) (json.RawMessage, error) {
+	if headers == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(headers)
+	if err != nil {
+		return nil, fmt.Errorf("write headers: %w", err)
+	}
+	return text, nil
 }
 
 // orNothing writes JSON; nothing for nil.

@@ -45,13 +45,9 @@ const (
 )
 
 func (p *postgres) enqueue(ctx context.Context, queue string, job jsonJob, o jobOptions) (int64, error) {
-	headers, err := headersJSON(job.Headers)
-	if err != nil {
-		return 0, err
-	}
-	return one[int64](ctx, p, "enqueue job", sqlEnqueue, queue, job.Kind, string(job.Args), orNull(job.Key), headers,
-		interval(o.delay), instant(job.RunAt), o.priority, orNull(job.UniqueKey), interval(o.uniqueFor), flag(o.unique),
-		flag(o.tracked))
+	return one[int64](ctx, p, "enqueue job", sqlEnqueue, queue, job.Kind, string(job.Args), orNull(job.Key),
+		textOf(job.Headers), interval(o.delay), instant(job.RunAt), o.priority, orNull(job.UniqueKey),
+		interval(o.uniqueFor), flag(o.unique), flag(o.tracked))
 }
 
 func (p *postgres) enqueueBatch(
@@ -61,13 +57,27 @@ func (p *postgres) enqueueBatch(
 	for i, job := range jobs {
 		text, err := json.Marshal(job)
 		if err != nil {
-			return nil, fmt.Errorf("write headers: %w", err)
+			return nil, fmt.Errorf("write job: %w", err)
 		}
 		texts[i] = string(text)
 	}
 	return collect(ctx, p, "enqueue jobs", sqlEnqueueBatch,
 		func(e *Enqueued) []any { return []any{&e.ID, &e.Repeated} },
 		queue, texts, interval(o.delay), o.priority, interval(o.uniqueFor), flag(o.unique), flag(o.tracked))
+}
+
+// enqueuePlain enqueues jobs none of which is unique, and returns their ids.
+func (p *postgres) enqueuePlain(ctx context.Context, queue string, jobs []jsonJob, o jobOptions) ([]int64, error) {
+	if len(jobs) == 1 {
+		id, err := p.enqueue(ctx, queue, jobs[0], o)
+		return []int64{id}, err
+	}
+	enqueued, err := p.enqueueBatch(ctx, queue, jobs, o)
+	ids := make([]int64, len(enqueued))
+	for i, e := range enqueued {
+		ids[i] = e.ID
+	}
+	return ids, err
 }
 
 func (p *postgres) job(ctx context.Context, queue string, id int64) (*JobStatus, error) {
@@ -128,12 +138,8 @@ func (p *postgres) finish(ctx context.Context, queue string, items []settlement)
 func (p *postgres) schedule(
 	ctx context.Context, name, queue string, job jsonJob, o ScheduleOptions,
 ) (time.Time, error) {
-	headers, err := headersJSON(job.Headers)
-	if err != nil {
-		return time.Time{}, err
-	}
 	return one[time.Time](ctx, p, "schedule job", sqlSchedule, name, orNull(o.Cron), queue, job.Kind, string(job.Args),
-		orNull(o.TimeZone), orNull(o.Missed), interval(zeroNull(o.Every)), orNull(job.Key), headers, o.Priority,
+		orNull(o.TimeZone), orNull(o.Missed), interval(zeroNull(o.Every)), orNull(job.Key), textOf(job.Headers), o.Priority,
 		flag(o.Unique), flag(o.Tracked))
 }
 
@@ -233,18 +239,6 @@ func textOf(raw json.RawMessage) *string {
 		return nil
 	}
 	return new(string(raw))
-}
-
-// headersJSON writes headers; null for none.
-func headersJSON(headers map[string]any) (*string, error) {
-	if headers == nil {
-		return nil, nil //nolint:nilnil // null is what is meant
-	}
-	text, err := json.Marshal(headers)
-	if err != nil {
-		return nil, fmt.Errorf("write headers: %w", err)
-	}
-	return textOf(text), nil
 }
 
 // instant writes a time so that PostgreSQL reads it exactly; null when there is none.

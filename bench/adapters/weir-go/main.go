@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,9 +29,13 @@ type args struct {
 	V string `json:"v"`
 }
 
-type system struct{}
+// system is Weir's Go SDK.
+type system struct {
+	mu     sync.Mutex
+	shared *weir.Client // of all producers at their best
+}
 
-func main() { adapter.Main(system{}) }
+func main() { adapter.Main(&system{}) }
 
 // connect opens a client. Statements stay prepared, because there is no pooler.
 func connect(ctx context.Context, c *adapter.Command) (*weir.Client, error) {
@@ -48,7 +53,7 @@ func connect(ctx context.Context, c *adapter.Command) (*weir.Client, error) {
 }
 
 // Setup implements adapter.System.
-func (system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
+func (*system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
 	conn, err := pgx.Connect(ctx, c.DSN)
 	if err != nil {
 		return "", fmt.Errorf("connect: %w", err)
@@ -75,15 +80,32 @@ func (system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
 }
 
 // Serve implements adapter.System: a worker does what a server would.
-func (system) Serve(context.Context, *adapter.Command, func(string)) error { return adapter.ErrCannot }
+func (*system) Serve(context.Context, *adapter.Command, func(string)) error { return adapter.ErrCannot }
+
+// producerClient returns the client of one producer: at its best that of all of them, whose sends share calls.
+func (s *system) producerClient(ctx context.Context, c *adapter.Command) (*weir.Client, error) {
+	if c.Setting != "best" {
+		one := *c
+		one.Clients = 1
+		return connect(ctx, &one)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared == nil {
+		client, err := connect(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		s.shared = client.Coalesced()
+	}
+	return s.shared, nil
+}
 
 // Producer implements adapter.System.
-func (system) Producer(ctx context.Context, c *adapter.Command) (
+func (s *system) Producer(ctx context.Context, c *adapter.Command) (
 	func(ctx context.Context, batch []adapter.Message) error, error,
 ) {
-	one := *c
-	one.Clients = 1
-	client, err := connect(ctx, &one)
+	client, err := s.producerClient(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +124,7 @@ func (system) Producer(ctx context.Context, c *adapter.Command) (
 }
 
 // Work implements adapter.System.
-func (system) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, ready func()) error {
+func (*system) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, ready func()) error {
 	client, err := connect(ctx, c)
 	if err != nil {
 		return err
@@ -114,6 +136,7 @@ func (system) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, r
 	}
 	if c.Setting == "best" {
 		options.Prefetch = prefetch
+		client = client.Coalesced() // for what handlers send
 	}
 	var failure error
 	options.OnError = func(_ *weir.RawMessage, err error) { failure = errors.Join(failure, err) }

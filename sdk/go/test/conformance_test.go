@@ -43,19 +43,20 @@ type step struct {
 	Outside     bool             `json:"outside"`
 }
 
-// The cases run over SQL and over HTTP, with and without a token, in one database.
+// The cases run over SQL, also coalesced, and over HTTP, with and without a token, in one database.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	token := newToken(t, db, "all", "produce", "consume", "admin")
 	for name, client := range map[string]*weir.Client{
-		"sql":   connect(t, db.DSN),
-		"http":  connect(t, serve(t, db)),
-		"token": connect(t, serveWith(t, db, server.Options{AskTokens: true}), weir.Token(token)),
+		"sql":       connect(t, db.DSN),
+		"coalesced": connect(t, db.DSN).Coalesced(),
+		"http":      connect(t, serve(t, db)),
+		"token":     connect(t, serveWith(t, db, server.Options{AskTokens: true}), weir.Token(token)),
 	} {
-		transport := name
-		if name == "token" {
-			transport = "http"
+		transport := map[string]string{"coalesced": "sql", "token": "http"}[name]
+		if transport == "" {
+			transport = name
 		}
 		for file, c := range readCases(t, transport) {
 			t.Run(name+"/"+file, func(t *testing.T) {
