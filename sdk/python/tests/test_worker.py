@@ -22,7 +22,6 @@ import pytest
 import weir
 from weir import calls
 from weir.errors import Cancelled
-from weir.generated.wait import Waiter
 
 PATIENCE = 60.0
 
@@ -390,18 +389,6 @@ def test_exactly_once_commits_rows_ack_and_messages_together(client: weir.Client
     assert rows == list(range(20))
     assert sorted(m.payload for m in client.pop(onward, max=100)) == list(range(20))
     client.drop_queue(onward)
-
-
-def test_who_waits_is_told_of_the_next_send(client: weir.Client, queue: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    waiter = Waiter(client, queue)
-    waiter.wait(0.001)  # a breath
-    monkeypatch.setattr("weir.generated.wait.STEP_MIN", PATIENCE)
-    waiter.wait(PATIENCE)  # marks the queue
-    client.send(queue, 1)
-    before = time.monotonic()
-    waiter.wait(PATIENCE)
-    waiter.close()
-    assert time.monotonic() - before < PATIENCE / 2
 
 
 PROGRAM = """

@@ -7,9 +7,10 @@ import { backoff } from "./retry.js";
 // LISTEN takes no parameters, so the channel goes through a setting of the session and is quoted by format.
 const sqlMark = "select set_config('weir.channel', weir.mark_waiting($1::text), false) as channel";
 const sqlListen = "do $$ begin execute format('listen %I', current_setting('weir.channel')); end $$";
+const sqlQuiet = "select pg_snapshot_xmin(s) = pg_snapshot_xmax(s) as quiet from pg_current_snapshot() s";
 const sqlBackend = "select pg_backend_pid() as pid";
 
-/** How long a waiter waits at a time: briefly at first, then longer, so that an idle worker costs little. */
+/** How long a waiter waits at a time: at first a breath, by when the next messages are there where they flow. */
 const stepMinMs = 2;
 const stepMaxMs = 250;
 /** How long the next attempt to connect is put off. */
@@ -35,7 +36,9 @@ interface ListenClient extends Queryable {
  */
 export class Waiter {
   private stepMs = 0; // 0 before the first wait since something was found
-  private markedAt = Number.NEGATIVE_INFINITY;
+  private marked = false; // the next send notifies, and is heard
+  private woken = false; // it has notified since
+  private rare = false; // a notification told of what was found last: messages come one by one
   private wake = () => {};
   private stopped = false;
   private client: ListenClient | undefined;
@@ -52,9 +55,17 @@ export class Waiter {
     return this.client !== undefined;
   }
 
-  /** The worker got messages. */
-  found(): void {
+  /** Whether the last wait ended with a notification: most likely one message is there. */
+  get told(): boolean {
+    return this.rare && this.stepMs === 0 && !this.marked;
+  }
+
+  /** The worker got messages; true where they come one by one: who then waits at once marks the queue. */
+  found(): boolean {
+    this.rare = this.told;
     this.stepMs = 0;
+    this.marked = false;
+    return this.rare;
   }
 
   /** Ends the wait; those that come do not wait any more. */
@@ -70,21 +81,44 @@ export class Waiter {
   }
 
   /**
-   * Returns when the worker should receive again. The first wait only takes a breath: where messages flow, the next
-   * ones are there by then, and no send has to notify.
+   * Returns when the worker should receive again. Where messages flow, the first wait is only a breath, so that nobody
+   * marks the queue and no send notifies. Then the queue is marked, and the wait returns at once, for a message may
+   * have come before the mark. From then on it waits to be told, in steps that grow: a send that was under way when the
+   * mark was set may not have seen it. Once nobody is writing, there is no such send any more.
    */
   async wait(): Promise<void> {
-    const breath = this.stepMs === 0;
-    if (!breath && (await this.mark())) return; // a message may have come before the mark
-    this.stepMs = breath ? stepMinMs : this.stepMs;
-    await this.sleep(this.stepMs * (0.75 + Math.random() / 4));
-    if (!breath) this.stepMs = Math.min(this.stepMs * 2, stepMaxMs);
+    if (this.stepMs === 0 && !this.rare) {
+      this.stepMs = stepMinMs;
+      await this.sleep();
+      return;
+    }
+    if (!this.marked) {
+      this.stepMs = Math.max(this.stepMs, stepMinMs);
+      if (await this.mark()) {
+        this.stepMs = stepMinMs;
+        return;
+      }
+    }
+    await this.sleep();
+    if (this.marked && this.woken) {
+      // Where another is quicker it begins anew, for the mark is gone.
+      this.stepMs = 0;
+      this.marked = false;
+      this.rare = true;
+      return;
+    }
+    this.stepMs = Math.min(2 * this.stepMs, stepMaxMs);
+    if (!this.marked) return;
+    if (this.stepMs === stepMaxMs)
+      await this.mark(); // a send that was rolled back may have taken the mark
+    else if (await this.quiet()) this.stepMs = stepMaxMs;
   }
 
-  private async sleep(ms: number): Promise<void> {
-    if (this.stopped) return;
+  /** Waits for a step, or less when it is woken. */
+  private async sleep(): Promise<void> {
+    if (this.stopped || (this.marked && this.woken)) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const timer = setTimeout(resolve, this.stepMs * (0.75 + Math.random() / 4));
       this.wake = () => {
         clearTimeout(timer);
         resolve();
@@ -92,21 +126,34 @@ export class Waiter {
     });
   }
 
-  /** Makes sure that the next send will notify; true when it was not so before. */
+  /** Has the next send notify; false when nobody would hear it. */
   private async mark(): Promise<boolean> {
-    const now = performance.now();
-    if (!this.pool || this.stopped || now < Math.max(this.retryAt, this.markedAt + stepMaxMs)) return false;
+    this.marked = false;
+    if (!this.pool || this.stopped || performance.now() < this.retryAt) return false;
     try {
       this.client ??= await this.open(this.pool);
       if (!this.client) return false;
-      const marked = Number.isFinite(this.markedAt);
-      this.markedAt = now;
+      this.woken = false;
       await rowsOf(this.client, sqlMark, [this.queue]);
       this.failed = 0;
-      return !marked;
+      this.marked = this.client !== undefined;
     } catch {
       await this.drop();
-      this.retryAt = now + backoff(++this.failed, reconnect);
+      this.retryAt = performance.now() + backoff(++this.failed, reconnect);
+    }
+    return this.marked;
+  }
+
+  /**
+   * Whether nobody in the cluster is writing. Then whoever sends from now on sees a mark that stands, and what was sent
+   * before it is there to be received.
+   */
+  private async quiet(): Promise<boolean> {
+    try {
+      const [row] = this.client ? await rowsOf(this.client, sqlQuiet, []) : [];
+      return row?.quiet === true;
+    } catch {
+      await this.drop();
       return false;
     }
   }
@@ -120,15 +167,14 @@ export class Waiter {
     client.on("error", gone);
     client.on("end", gone);
     client.on("notification", () => {
-      this.markedAt = Number.NEGATIVE_INFINITY;
-      this.found();
+      this.woken = true;
       this.wake();
     });
     try {
       await client.connect();
       const [row] = (await rowsOf(client, sqlBackend, [])) as [Row];
       if (Number(row.pid) === client.processID) {
-        await rowsOf(client, sqlMark, [this.queue]);
+        await rowsOf(client, sqlMark, [this.queue]); // for the channel's name
         await rowsOf(client, sqlListen, []);
         return client;
       }
@@ -144,7 +190,7 @@ export class Waiter {
   private async drop(): Promise<void> {
     const { client } = this;
     this.client = undefined;
-    this.markedAt = Number.NEGATIVE_INFINITY;
+    this.marked = false;
     await client?.end().catch(() => {});
   }
 }

@@ -255,12 +255,15 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
         });
         continue;
       }
-      const got = await this.receiveOnce(own, max, first);
+      // One message is had sooner than as many as there are.
+      const lone = !this.ordered && this.waiter?.told;
+      const got = await this.receiveOnce(own, lone ? 1 : max, first);
       first &&= got === undefined;
       if (got === undefined) continue;
       if (got.messages.length > 0) {
-        this.waiter?.found();
         this.accept(got.messages, got.until, settler);
+        // It marks the queue then, so that the next receive sees whether that was all.
+        if (this.waiter?.found()) await this.waiter.wait();
       } else if (own.db) await this.waiter?.wait();
     }
   }

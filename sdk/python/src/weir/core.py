@@ -43,8 +43,11 @@ _RENEWALS = 3
 class Port(Protocol):
     """How the loop reaches the engine."""
 
-    def found(self) -> None:
-        """Note that there were messages."""
+    def told(self) -> bool:
+        """Whether the last wait ended because a message came: most likely one is there."""
+
+    def found(self) -> bool:
+        """Note that there were messages; True where they come one by one."""
 
     async def run(self, call: Call[T]) -> T:
         """Do a call."""
@@ -194,20 +197,22 @@ class Core:
                 continue
             before = time.monotonic()
             # Within its transaction a handler holds its claim, and nobody can renew it: one message each, then.
-            most = 1 if self._handlers.exactly_once else room
+            # And one message is had sooner than as many as there are.
+            lone = self._handlers.exactly_once or (self._port.told() and not self._ordered)
+            most = 1 if lone else room
             wait = min(_HTTP_WAIT, self._lease / 3) if self._o.http else None
             call = calls.receive(self._o.queue, group=self._o.group, max=most, lease=self._o.lease, wait=wait)
             messages = await self._persist(lambda call=call: self._receive(call))  # type: ignore[misc]
             if messages:
                 self._take(messages, before + self._lease)
+                if self._port.found() and not self.stopping:
+                    await self._port.wait(_WAIT)  # marks the queue, so that the next fetch sees whether that was all
             elif not self._o.http and not self.stopping:
                 await self._port.wait(_WAIT)
 
     async def _receive(self, call: Call[list[Message[Any]]]) -> list[Message[Any]]:
         messages = await self._port.run(call)
         self._receiving, self._last_receive = True, datetime.now(timezone.utc)
-        if messages:
-            self._port.found()
         return messages
 
     def _take(self, messages: list[Message[Any]], lease_end: float) -> None:

@@ -52,7 +52,7 @@ class _AsyncPort:
         self._own = shared.beside() if isinstance(shared, AsyncPostgres) else None
         self._transport = self._own or shared
         self._waiter = AsyncWaiter(client, queue)
-        self.found = self._waiter.found
+        self.told, self.found = self._waiter.told, self._waiter.found
 
     async def run(self, call: Call[T]) -> T:
         return await self._transport.run(call)
@@ -75,7 +75,7 @@ class _ThreadPort:
         self._transport = self._own or shared
         self._waiter = Waiter(client, queue)
         self._threads = Threads(_CALLS_AT_ONCE, f"weir-calls-{queue}")
-        self.found = self._waiter.found
+        self.told, self.found = self._waiter.told, self._waiter.found
 
     async def run(self, call: Call[T]) -> T:
         result: T = await self._threads.submit(lambda: self._transport.run(call)).future
