@@ -24,10 +24,11 @@ type Querier interface {
 type Client struct {
 	q    Querier
 	pool *pgxpool.Pool // nil when the Querier belongs to the caller
+	own  *ownCalls
 }
 
 // New returns a Client over q. Closing q stays with the caller.
-func New(q Querier) *Client { return &Client{q: q} }
+func New(q Querier) *Client { return &Client{q: q, own: newOwnCalls()} }
 
 // Options say how Open connects. The zero value suits any server and any pooler.
 type Options struct {
@@ -56,13 +57,13 @@ func Open(ctx context.Context, dsn string, opt Options) (*Client, error) {
 		return nil, wrap("open database", err)
 	}
 	if opt.Later {
-		return &Client{q: pool, pool: pool}, nil
+		return &Client{q: pool, pool: pool, own: newOwnCalls()}, nil
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, convert(err)
 	}
-	return &Client{q: pool, pool: pool}, nil
+	return &Client{q: pool, pool: pool, own: newOwnCalls()}, nil
 }
 
 // poolConfig reads the DSN and fills in what it leaves open.
@@ -119,7 +120,7 @@ func (c *Client) InTx(ctx context.Context, fn func(tx *Client) error) error {
 		return wrap("begin transaction", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	if err := fn(&Client{q: tx}); err != nil {
+	if err := fn(&Client{q: tx, own: c.own}); err != nil {
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {

@@ -29,6 +29,7 @@ const (
 	codeNoFunction   = "42883"
 	codeNoPermission = "42501"
 	codeCanceled     = "57014"
+	codeAborted      = "25P02"
 )
 
 // Error is a failure that PostgreSQL or the connection to it reported. Clients look at Code, never at Message.

@@ -18,10 +18,20 @@ func boundMemory(cfg *pgxpool.Config, limit int) {
 	cfg.AfterRelease = func(conn *pgx.Conn) bool { return len(queuesUsed(conn)) <= limit }
 }
 
-// queueCounter notes which queues a connection was used for: what calls of the engine name first.
+// ownPrefix is what the names of queues' own functions begin with, as in weir_internal."send:orders".
+const ownPrefix = `weir_internal."`
+
+// queueCounter notes which queues a connection was used for: what calls of the engine name first, or name the own
+// functions of.
 type queueCounter struct{}
 
 func (queueCounter) TraceQueryStart(ctx context.Context, conn *pgx.Conn, call pgx.TraceQueryStartData) context.Context {
+	if _, rest, own := strings.Cut(call.SQL, ownPrefix); own {
+		_, queue, _ := strings.Cut(rest, ":")
+		queue, _, _ = strings.Cut(queue, `"`)
+		queuesUsed(conn)[queue] = struct{}{}
+		return ctx
+	}
 	if len(call.Args) > 0 && (strings.Contains(call.SQL, "select weir.") || strings.Contains(call.SQL, "from weir.")) {
 		if queue, ok := call.Args[0].(string); ok {
 			queuesUsed(conn)[queue] = struct{}{}

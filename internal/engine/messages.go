@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,18 +30,39 @@ func (c *Client) Send(ctx context.Context, queue string, m Outgoing, opt SendOpt
 // SendBatch appends messages in their order, all or none, and returns their ids in the same order; a repeat's is the
 // first one's.
 func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, opt SendOptions) ([]int64, error) {
-	return collect(ctx, c, "send messages", sqlSendBatch, func(id *int64) []any { return []any{id} },
-		arrays(queue, batch, opt)...)
+	args := arrays(queue, batch, opt)
+	if hasDedupKeys(batch) {
+		return collect(ctx, c, "send messages", sqlSendBatch, idField, args...)
+	}
+	return collectThrough(ctx, c, "send messages", &routeSendBatch, idField, args...)
+}
+
+func idField(id *int64) []any { return []any{id} }
+
+func hasDedupKeys(batch []Outgoing) bool {
+	return slices.ContainsFunc(batch, func(m Outgoing) bool { return m.DedupKey != nil })
 }
 
 // SendBatchAhead is SendBatch that does not wait until the messages are durable: they can be received, but only once
 // Flush has returned may anybody be told that they were sent.
 func (c *Client) SendBatchAhead(
 	ctx context.Context, queue string, batch []Outgoing, opt SendOptions,
-) ([]int64, error) {
+) (ids []int64, err error) {
+	args := arrays(queue, batch, opt)
+	if hasDedupKeys(batch) {
+		return c.sendAhead(ctx, query{sqlSendBatch, args})
+	}
+	err = c.through(ctx, "send messages", func(q []query) (err error) {
+		ids, err = c.sendAhead(ctx, q[0])
+		return err
+	}, planned{&routeSendBatch, args})
+	return ids, err
+}
+
+func (c *Client) sendAhead(ctx context.Context, send query) ([]int64, error) {
 	var calls pgx.Batch
 	calls.Queue(sqlAsync)
-	calls.Queue(sqlSendBatch, arrays(queue, batch, opt)...)
+	calls.Queue(send.text, send.args...)
 	results := c.q.SendBatch(ctx, &calls)
 	ids, err := func() ([]int64, error) {
 		if _, err := results.Exec(); err != nil {
@@ -50,7 +72,7 @@ func (c *Client) SendBatchAhead(
 		if err != nil {
 			return nil, wrap("send messages", err)
 		}
-		return collectRows("send messages", rows, func(id *int64) []any { return []any{id} })
+		return collectRows("send messages", rows, idField)
 	}()
 	if end := results.Close(); err == nil { // only now it is committed
 		err = wrap("send messages", end)
