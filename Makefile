@@ -236,7 +236,7 @@ sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
 		$(OWN_TOOL) golangci-lint fmt --diff && $(OWN_TOOL) golangci-lint run ./... ); done
 	@mkdir -p $(RESULTS)
 	@cd sdk/go/test && GOFLAGS=-mod=mod WEIR_TEST_PG=$(NEWEST) $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
-		--jsonfile $(CURDIR)/$(RESULTS)/sdk-go.json -- -count=1 $(RACE) -timeout 15m ./...
+		--jsonfile $(CURDIR)/$(RESULTS)/sdk-go.json -- -count=1 $(RACE) -timeout 15m ./... github.com/weirmq/weir/sdk/go
 
 .PHONY: e2e
 e2e: chromium ## the page, in a real browser, on the newest PostgreSQL

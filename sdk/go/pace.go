@@ -43,3 +43,72 @@ func (p *pace) fetched(full bool) {
 	p.now = min(max(p.now, p.least), p.most)
 	p.wait, p.begun = 0, false
 }
+
+const (
+	cooldownTime   = 5 * time.Millisecond
+	cooldownWorth  = 8 // messages that come during a cooldown: then a call for all of them saves that many
+	cooldownWindow = 200 * time.Millisecond
+	cooldownOffMax = 64  // windows
+	cooldownLease  = 200 // how much shorter than a lease it is at least, so that no ack is late
+)
+
+// cooldown decides whether a worker leaves some time between two fetches, and between two acks: only while so many
+// messages come that each call then serves eight and more. Where the next messages come only once these are done, as
+// of jobs that send others, time between calls makes fewer come. So it looks whether they do, window by window.
+type cooldown struct {
+	time time.Duration // between the begins of two calls; 0: never any
+	on   bool
+
+	since    time.Time // begin of the window
+	messages int       // in the window
+	usual    float64   // messages a second in the window before it was switched on
+	off      int       // windows to come in which it stays off
+	offNext  int       // so many the next time that it made fewer messages come
+}
+
+func newCooldown(o WorkerOptions) cooldown {
+	c := cooldown{time: o.Cooldown, offNext: 1}
+	if c.time == 0 {
+		c.time = cooldownTime
+	}
+	c.time = min(max(c.time, 0), o.Lease/cooldownLease)
+	return c
+}
+
+// left returns how long to wait for the begin of a call after one that began so long ago.
+func (c *cooldown) left(ago time.Duration) time.Duration {
+	if !c.on {
+		return 0
+	}
+	return max(c.time-ago, 0)
+}
+
+// fetched sees a fetch that got so many messages, or none. A full one tells how quick the worker is, not how many
+// messages come.
+func (c *cooldown) fetched(now time.Time, messages int, full bool) {
+	if full || c.since.IsZero() {
+		c.since, c.messages = now, 0
+		return
+	}
+	c.messages += messages
+	if length := now.Sub(c.since); length >= cooldownWindow {
+		c.judge(float64(c.messages) / length.Seconds())
+		c.since, c.messages = now, 0
+	}
+}
+
+// judge sees a window in which so many messages came a second.
+func (c *cooldown) judge(rate float64) {
+	worth := rate*c.time.Seconds() >= cooldownWorth
+	switch {
+	case c.on && rate < c.usual*2/3:
+		c.on, c.off = false, c.offNext
+		c.offNext = min(2*c.offNext, cooldownOffMax)
+	case c.on:
+		c.offNext = 1
+	case c.off > 0:
+		c.off--
+	case worth:
+		c.on, c.usual = true, rate
+	}
+}

@@ -51,8 +51,8 @@ type record struct {
 	attempt       *int
 	attempts      []int
 	keys          []*string
-	payloads      []json.RawMessage
-	headers       []json.RawMessage
+	payloads      [][]byte // JSON that the server wrote, so that the driver need not check it as a json.RawMessage
+	headers       [][]byte
 	enqueuedAt    *time.Time
 	enqueuedTimes []time.Time
 }

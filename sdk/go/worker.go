@@ -24,7 +24,10 @@ type WorkerOptions struct {
 	// Prefetch is how many messages are held at most, running ones included. Unless given it is twice Concurrency, and
 	// up to 1,000 as long as a message waits here for a handler no longer than a tenth of a second. Of an ordered group
 	// up to twice as many are, while there are fewer keys among them than handlers.
-	Prefetch    int
+	Prefetch int
+	// Cooldown is the least time between the begins of two fetches, and of two acks, while so many messages come that
+	// each call then serves eight and more: 5 ms. Below 0: none. An ordered group has none.
+	Cooldown    time.Duration
 	Lease       time.Duration // of a claim, renewed while its messages are held: 30 seconds
 	Timeout     time.Duration // of one handler: none
 	StopTimeout time.Duration // how long handlers may take to end once ctx of Run has ended: 30 seconds
@@ -54,6 +57,7 @@ type Worker struct {
 	units  chan []*task  // to run, never full: as many as there can be tasks
 	room   chan struct{} // told when there is room for more messages
 	result chan struct{} // told when there is something to settle
+	hurry  chan struct{} // told when the fetches, or a stop, wait for that
 	empty  chan struct{} // told when no message is held any more
 
 	mu      sync.Mutex
@@ -62,6 +66,7 @@ type Worker struct {
 	claims  map[int64]*claim
 	held    int // messages between receive and settlement
 	pace    pace
+	cool    cooldown
 	health  Health
 
 	unitsLeft int // of an ordered group: units that have not run to their end
@@ -80,7 +85,7 @@ type Health struct {
 func NewWorker[T any](c *Client, queue string, handle Handler[T], opts ...WorkerOptions) *Worker {
 	w := &Worker{
 		client: c, queue: queue, claims: map[int64]*claim{}, stopping: make(chan struct{}), done: make(chan struct{}),
-		room: make(chan struct{}, 1), result: make(chan struct{}, 1),
+		room: make(chan struct{}, 1), result: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
 		empty: make(chan struct{}, 1),
 		handle: func(ctx context.Context, raw *RawMessage) error {
 			m, err := Decode[T](raw)
@@ -94,7 +99,7 @@ func NewWorker[T any](c *Client, queue string, handle Handler[T], opts ...Worker
 		w.opt = opts[0]
 	}
 	w.opt.setDefaults()
-	w.pace = newPace(w.opt)
+	w.pace, w.cool = newPace(w.opt), newCooldown(w.opt)
 	for i := len(w.opt.Middleware) - 1; i >= 0; i-- {
 		w.handle = w.opt.Middleware[i](w.handle)
 	}
@@ -190,6 +195,9 @@ func (w *Worker) begin(ctx context.Context) error {
 		if g.Group == w.opt.Group {
 			w.mu.Lock()
 			w.ordered, w.health.Running = g.Ordered, true
+			if w.ordered { // what comes next waits for the acks
+				w.cool.time = 0
+			}
 			w.mu.Unlock()
 			return nil
 		}
@@ -201,7 +209,12 @@ func (w *Worker) begin(ctx context.Context) error {
 }
 
 // softStop ends the claiming.
-func (w *Worker) softStop() { w.stopOnce.Do(func() { close(w.stopping) }) }
+func (w *Worker) softStop() {
+	w.stopOnce.Do(func() {
+		close(w.stopping)
+		signal(w.hurry)
+	})
+}
 
 // Stop has the worker claim no more, gives back what has not begun, lets handlers end and returns when Run has. When
 // ctx ends first, it cancels the handlers and gives their messages back, too; it still waits for them to return.

@@ -67,6 +67,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 	for !w.stopped() {
 		n, scarce := w.free()
 		if n == 0 {
+			signal(w.hurry)
 			select {
 			case <-w.room:
 			case <-w.stopping:
@@ -77,6 +78,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 		if lone {
 			n = 1
 		}
+		began := time.Now()
 		got, err := w.fetch(calls, n, scarce || lone)
 		switch {
 		case err != nil:
@@ -90,6 +92,9 @@ func (w *Worker) fetchAll(calls context.Context) {
 			retryDelay = retryDelayMin
 			if idle.found(); idle.rare {
 				idle.wait(ctx, stepMax) // marks the queue, so that the next fetch sees whether that was all
+			}
+			if got < n {
+				w.coolDown(ctx, nil, began)
 			}
 		default:
 			retryDelay = retryDelayMin
@@ -131,14 +136,26 @@ func (w *Worker) fetch(calls context.Context, n int, scarce bool) (int, error) {
 	}
 	w.mu.Lock()
 	w.health.LastReceive, w.health.Err = time.Now(), nil
+	full := len(messages) == n
 	if !scarce { // which tells nothing of how quick the handlers are
-		w.pace.fetched(len(messages) == n)
+		w.pace.fetched(full)
 	}
+	w.cool.fetched(began, len(messages), full && !scarce)
 	w.mu.Unlock()
 	for _, unit := range w.take(messages, began.Add(w.opt.Lease)) {
 		w.units <- unit
 	}
 	return len(messages), nil
+}
+
+// coolDown returns when the next call may begin after one that began at a time, or has to: ctx ends, or hurry says so.
+func (w *Worker) coolDown(ctx context.Context, hurry <-chan struct{}, began time.Time) {
+	w.mu.Lock()
+	left := w.cool.left(time.Since(began))
+	w.mu.Unlock()
+	if left > 0 {
+		pause(ctx, hurry, left)
+	}
 }
 
 const (

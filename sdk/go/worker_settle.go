@@ -14,16 +14,21 @@ type due struct {
 	results []result
 }
 
-// settleAll sends results to the engine until ctx ends. What comes while a call is under way goes out with the next:
-// at a low rate nothing waits, at a high rate the calls are large.
+// settleAll sends results to the engine until ctx ends. What comes while a call is under way, or within the cooldown,
+// goes out with the next: at a low rate nothing waits, at a high rate the calls are large.
 func (w *Worker) settleAll(ctx context.Context) {
 	delay := retryDelayMin
+	var began time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.result:
 		}
+		if n, _ := w.free(); n > 0 && !w.stopped() { // else the next fetch, or the stop, waits for this
+			w.coolDown(ctx, w.hurry, began)
+		}
+		began = time.Now()
 		for !w.settleOnce(ctx) {
 			pause(ctx, nil, jitter(delay))
 			delay = min(2*delay, retryDelayMax)
@@ -125,11 +130,14 @@ func (w *Worker) forget(d due) {
 	if d.claim.lost {
 		return
 	}
-	gone := make(map[int64]bool, len(d.results))
-	for _, r := range d.results {
-		gone[r.id] = true
-	}
-	d.claim.results = slices.DeleteFunc(d.claim.results, func(r result) bool { return gone[r.id] })
+	rest := d.results // in the order of the claim's
+	d.claim.results = slices.DeleteFunc(d.claim.results, func(r result) bool {
+		gone := len(rest) > 0 && rest[0].id == r.id
+		if gone {
+			rest = rest[1:]
+		}
+		return gone
+	})
 	w.settled(d.claim, len(d.results))
 }
 

@@ -20,8 +20,10 @@ import (
 
 const queue = "bench"
 
-// prefetch is how many messages a worker at its best holds.
-const prefetch = 1000
+const (
+	prefetch = 1000 // messages that a worker at its best holds
+	lanes    = 4    // of a queue at its best: one process receives for all its handlers
+)
 
 // args are a message's.
 type args struct {
@@ -63,7 +65,11 @@ func (*system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
 		return "", fmt.Errorf("install: %w", err)
 	}
 	client := weir.New(conn)
-	if err := client.CreateQueue(ctx, queue, weir.QueueOptions{}); err != nil {
+	options := weir.QueueOptions{}
+	if c.Setting == "best" && !c.Ordered { // in order they are how many keys can be worked on
+		options.Lanes = lanes
+	}
+	if err := client.CreateQueue(ctx, queue, options); err != nil {
 		return "", fmt.Errorf("make queue: %w", err)
 	}
 	for i := range c.Groups {

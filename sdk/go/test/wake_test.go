@@ -26,8 +26,8 @@ func (r *requests) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.Trace
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case strings.Contains(q.SQL, "weir.receive_records"):
-		r.list = append(r.list, fmt.Sprint("receive ", q.Args[2]))
+	case strings.HasPrefix(q.SQL, "select claim_id, n, first_id"): // the queue's own function, or the public one
+		r.list = append(r.list, fmt.Sprint("receive ", q.Args[len(q.Args)-2]))
 	case strings.Contains(q.SQL, "select weir.mark_waiting"):
 		r.list = append(r.list, "mark")
 	}
@@ -78,8 +78,9 @@ func (r *requests) looks() int {
 	return most
 }
 
-// seenWorker starts a worker that handles messages of queue q and returns what it asks for, and how many it handled.
-func seenWorker(t *testing.T, db *pgtest.DB) (*requests, *atomic.Int64) {
+// seenWorker starts a worker that handles messages of queue q. It returns what the worker asks for, how many messages
+// it handled, and what stops it.
+func seenWorker(t *testing.T, db *pgtest.DB, o weir.WorkerOptions) (*requests, *atomic.Int64, func()) {
 	t.Helper()
 	cfg := get(pgxpool.ParseConfig(db.DSN))(t)
 	seen := &requests{}
@@ -89,17 +90,17 @@ func seenWorker(t *testing.T, db *pgtest.DB) (*requests, *atomic.Int64) {
 	client := weir.New(pool)
 	t.Cleanup(client.Close)
 	var handled atomic.Int64
-	start(t, weir.NewWorker(client, "q", func(context.Context, *weir.Message[int]) error {
+	stop := start(t, weir.NewWorker(client, "q", func(context.Context, *weir.RawMessage) error {
 		handled.Add(1)
 		return nil
-	}, weir.WorkerOptions{Concurrency: 4, Prefetch: 100}))
-	return seen, &handled
+	}, o))
+	return seen, &handled, stop
 }
 
 func TestAWorkerThatIsToldOfAMessageReceivesThatOneAndMarksTheQueueAgain(t *testing.T) {
 	t.Parallel()
 	db, client := newClient(t)
-	seen, handled := seenWorker(t, db)
+	seen, handled, _ := seenWorker(t, db, weir.WorkerOptions{Concurrency: 4, Prefetch: 100})
 	sent := int64(0)
 	pgtest.WaitFor(t, "the worker to be told of a message", func() bool { // else a look before it had found that
 		pgtest.WaitForRow(t, db, "select last_value = 1 from weir_internal.q1_waiting")
@@ -121,7 +122,7 @@ func TestAWorkerLooksAgainAndAgainWhileATransactionIsWriting(t *testing.T) {
 	for _, sql := range []string{"begin", "select pg_current_xact_id()"} {
 		get(writer.Exec(t.Context(), sql))(t)
 	}
-	seen, handled := seenWorker(t, db)
+	seen, handled, _ := seenWorker(t, db, weir.WorkerOptions{Concurrency: 4, Prefetch: 100})
 	sent := int64(0)
 	pgtest.WaitFor(t, "a look after each step from 2 to 128 ms", func() bool {
 		get(client.Send(t.Context(), "q", 1))(t) // whose handling begins the steps anew
