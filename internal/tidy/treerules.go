@@ -93,7 +93,7 @@ func checkBuildOutput(t *Tree, report Report) {
 func checkMarks(t *Tree, report Report) {
 	for _, f := range t.files {
 		named := strings.Contains(path.Base(f.Path), "_generated.")
-		apart := f.in("docs/reference/", "sql/golden/") || strings.Contains(f.Path, "/generated/")
+		apart := f.in("docs/reference/", "sql/golden/", "bench/results/") || strings.Contains(f.Path, "/generated/")
 		switch {
 		case named && !f.generated():
 			report(f.Path, 1, "has no `Code generated ... DO NOT EDIT.`")
