@@ -267,7 +267,7 @@ func TestABatchSentWhileOthersTakeIdsIsOneRecordDeliveredInOrder(t *testing.T) {
 			claim, got := b.claim(part, "1 minute")
 			b.wantIDs(got, 1, ids[first:first+part]...)
 			for j, m := range got {
-				if want := surface.Number(first + j + 1); string(m.Payload) != string(want) {
+				if want := surface.Number(first + j + 1); m.Payload != want {
 					b.Errorf("message %d: %s, want %s", m.ID, m.Payload, want)
 				}
 			}
