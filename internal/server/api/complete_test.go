@@ -22,6 +22,7 @@ var withoutRoute = map[string]string{
 	"revoke_consume": databaseRole, "grant_admin": databaseRole, "revoke_admin": databaseRole,
 	"create_token": "weir token create: a token that could make tokens would outlive being revoked",
 	"revoke_token": "weir token revoke", "list_tokens": "weir token list", "find_token": "the server, for each request",
+	"queue_function": "the server, for the functions that it calls",
 }
 
 // databaseRole is why rights have no routes.
