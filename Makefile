@@ -62,8 +62,9 @@ bench: ## compare with another queue: make bench BENCH=send AGAINST=pgmq
 	@go build -o build/weir ./cmd/weir
 	@for what in $(BENCH); do ./build/weir bench $$what --against $(AGAINST); done
 
-# The systems that come near are repeated, then with calls of 1, 10 and 1,000; then what `weir bench size` is fitted to;
-# then the others, the slowest in few workloads. What the time does not suffice for is done when it is called again.
+# The systems that come near are repeated, then with calls of 1, 10 and 1,000; then every other workload once, which is
+# also what `weir bench size` is fitted to; then the others, the slowest in few workloads. What the time does not
+# suffice for is done when it is called again.
 .PHONY: shootout
 shootout: SHOOTOUT := ./build/weir bench shootout --seconds 1
 shootout: LEADERS := weir,weir-go,weir-http,pgmq,pgq,queen,river,graphile-worker,table
@@ -72,8 +73,7 @@ shootout: ## measure Weir and others side by side in an hour, write bench/result
 	$(SHOOTOUT) --quick --rounds 3 --budget 17m --systems $(LEADERS)
 	$(SHOOTOUT) --rounds 3 --budget 7m --systems $(LEADERS) \
 		--workloads consume-1000,cycle-1000,cycle-10,send-1,consume-1
-	$(SHOOTOUT) --rounds 1 --budget 1m --systems weir \
-		--workloads cycle-1-1024B,cycle-100-1024B,cycle-100-10240B,fan-out-2
+	$(SHOOTOUT) --rounds 1 --budget 12m --systems weir,weir-go,pgmq,pgq,river,table
 	$(SHOOTOUT) --quick --rounds 1 --budget 5m --systems weir-python,weir-typescript,pgqueuer,pg-boss
 	$(SHOOTOUT) --quick --rounds 1 --budget 3m --systems awa,procrastinate,delayed-job \
 		--workloads send-100,consume-100,cycle-100,cycle-1,jobs,latency-100

@@ -109,6 +109,7 @@ begin;
 \ir queue/unfinished.sql
 \ir queue/low.sql
 \ir queue/checkpoint.sql
+\ir queue/parked_lines.sql
 \ir queue/claim.sql
 \ir queue/claim_one.sql
 \ir queue/claim_record.sql
@@ -121,8 +122,10 @@ begin;
 \ir queue/has_new.sql
 \ir queue/sent_at.sql
 \ir queue/probe.sql
-\ir queue/occupied.sql
+\ir queue/unoccupied.sql
 \ir queue/end_parked.sql
+\ir queue/claim_parked.sql
+\ir queue/retry_ordered.sql
 \ir queue/tally.sql
 \ir queue/turn.sql
 \ir queue/lines.sql
@@ -203,9 +206,7 @@ begin;
 \ir internal/park_record.sql
 \ir internal/park_claim.sql
 \ir internal/divert.sql
-\ir internal/claim_parked.sql
 \ir internal/release_parked.sql
-\ir internal/retry_ordered.sql
 
 -- Lines of keys, of groups that are fair or limit each key
 \ir internal/lined_up.sql

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/weirmq/weir/internal/bench"
 )
@@ -29,31 +30,36 @@ func (a *app) bench() *cobra.Command {
 	}
 	below := make([]*cobra.Command, 0, len(about))
 	for _, name := range bench.Workloads() {
-		below = append(below, leaf(name, about[name], cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		c := leaf(name, about[name], cobra.NoArgs, func(ctx context.Context, _ []string) error {
 			run := opts
 			run.Workload, run.DSN = name, a.dsn
 			return a.runBench(ctx, run)
-		}))
+		})
+		benchFlags(c.Flags(), &opts)
+		below = append(below, c)
 	}
 	below = append(below, a.benchApp(), a.shootout(), a.benchCompare(), a.benchReport(), a.benchSize(), a.benchAdapter())
 	c := parent("bench", "Measure Weir, alone or beside another queue", below...)
 	c.Long = "Starts a PostgreSQL of its own, or makes scratch databases on the one that --dsn names, and measures.\n" +
 		"Nothing that is there already is touched. bench/METHODOLOGY.md says how it measures and why."
-	flags := c.PersistentFlags()
-	flags.StringSliceVar(&opts.Against, "against", nil, "measure this system too, in turns: pgmq")
-	flags.IntVar(&opts.Clients, "clients", opts.Clients, "connections")
-	flags.IntVar(&opts.Batch, "batch", opts.Batch, "messages a batch")
-	flags.IntVar(&opts.PayloadBytes, "payload-bytes", opts.PayloadBytes, "length of a message's JSON text")
-	flags.DurationVar(&opts.Duration, "duration", 0, "time of one run (default 5s to 20s, as the workload needs)")
-	flags.IntVar(&opts.Repetitions, "repetitions", opts.Repetitions, "runs of each system")
-	flags.IntVar(&opts.Backlog, "backlog", opts.Backlog, "messages that wait before a consume")
-	flags.IntVar(&opts.PreloadBatch, "preload-batch", 0, "messages a call when the backlog is sent (default --batch)")
-	flags.IntVar(&opts.Deep, "deep", opts.Deep, "the backlog that is compared with one of 1,000")
-	flags.IntVar(&opts.Rate, "rate", opts.Rate, "messages a second for latency and for http's open loop")
-	flags.IntVar(&opts.Producers, "producers", opts.Producers, "connections of http that send")
-	flags.IntVar(&opts.Consumers, "consumers", opts.Consumers, "connections of http that receive and acknowledge")
-	flags.IntVar(&opts.Queues, "queues", opts.Queues, "queues that are compared with one")
 	return c
+}
+
+// benchFlags are those of the measurements with a workload of their own.
+func benchFlags(flags *pflag.FlagSet, o *bench.Options) {
+	flags.StringSliceVar(&o.Against, "against", nil, "measure this system too, in turns: pgmq")
+	flags.IntVar(&o.Clients, "clients", o.Clients, "connections")
+	flags.IntVar(&o.Batch, "batch", o.Batch, "messages a batch")
+	flags.IntVar(&o.PayloadBytes, "payload-bytes", o.PayloadBytes, "length of a message's JSON text")
+	flags.DurationVar(&o.Duration, "duration", 0, "time of one run (default 5s to 20s, as the workload needs)")
+	flags.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "runs of each system")
+	flags.IntVar(&o.Backlog, "backlog", o.Backlog, "messages that wait before a consume")
+	flags.IntVar(&o.PreloadBatch, "preload-batch", 0, "messages a call when the backlog is sent (default --batch)")
+	flags.IntVar(&o.Deep, "deep", o.Deep, "the backlog that is compared with one of 1,000")
+	flags.IntVar(&o.Rate, "rate", o.Rate, "messages a second for latency and for http's open loop")
+	flags.IntVar(&o.Producers, "producers", o.Producers, "connections of http that send")
+	flags.IntVar(&o.Consumers, "consumers", o.Consumers, "connections of http that receive and acknowledge")
+	flags.IntVar(&o.Queues, "queues", o.Queues, "queues that are compared with one")
 }
 
 func (a *app) runBench(ctx context.Context, opts bench.Options) error {

@@ -120,17 +120,34 @@ func parent(use, short string, below ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// knownCommand refuses a command that a parent does not have, and names those that are spelled much like it.
+// knownCommand refuses a command that a parent does not have, and names those below it that are called so, else those
+// that are spelled much like it.
 func knownCommand(c *cobra.Command, args []string) error {
 	err := usageArgs(cobra.NoArgs)(c, args)
 	var usage *usageError
 	if errors.As(err, &usage) {
 		c.SuggestionsMinimumDistance = 2
-		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		near := namesakes(c, args[0])
+		if len(near) == 0 {
+			near = c.SuggestionsFor(args[0])
+		}
+		if len(near) > 0 {
 			usage.hint = fmt.Sprintf("Did you mean %s?", strings.Join(near, " or "))
 		}
 	}
 	return err
+}
+
+// namesakes are the commands two steps below that have a name, such as queue pause and group pause.
+func namesakes(c *cobra.Command, name string) (all []string) {
+	for _, below := range c.Commands() {
+		for _, one := range below.Commands() {
+			if one.Name() == name {
+				all = append(all, below.Name()+" "+name)
+			}
+		}
+	}
+	return all
 }
 
 // flagValues are what the flags of each type take.

@@ -231,7 +231,7 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 	}{
 		{"frobnicate", 2, "unknown command"},
 		{"receives q", 2, "Did you mean receive?"},
-		{"queue crate q", 2, "Did you mean create?"},
+		{"pause q", 2, "Did you mean group pause or queue pause or schedule pause?"},
 		{"receive q --max many", 2, "--max many: it is a whole number\n"},
 		{"receive q --max 99999999999999999999", 2, "out of range"},
 		{"receive q --lease 5", 2, "--lease 5: it is a time with its unit"},
@@ -289,6 +289,17 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"serve --listen 0.0.0.0:0", 4, "no authentication"},
 	} {
 		s.fails(c.code, c.says, "", strings.Fields(c.args)...)
+	}
+}
+
+func TestAMeasurementRefusesTheFlagsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	for _, args := range []string{
+		"shootout --duration 3s", "shootout --repetitions 2", "size --payload-bytes 22", "compare a b --rate 5",
+		"app --batch 10", "send --budget 1m",
+	} {
+		s.fails(2, "unknown flag", "", append([]string{"bench"}, strings.Fields(args)...)...)
 	}
 }
 

@@ -30,11 +30,15 @@ func (a *app) shootout() *cobra.Command {
 			}
 			return a.reportShootout(ctx, got, reports)
 		})
+	c.Long = "Runs the code of each system in fresh databases, on a PostgreSQL of its own or on the one that --dsn\n" +
+		"names, and writes a page, a table and a drawing. Called again, it goes on where it stopped. It works from\n" +
+		"a checkout of the repository, with Go; what Python, Node or apt cannot install of the others is left out\n" +
+		"and said. bench/METHODOLOGY.md says how it measures, why, and what each workload is."
 	flags := c.Flags()
 	flags.StringVar(&opts.Root, "root", "", "the checkout of the repository (default: the one around)")
 	flags.StringVar(&opts.Bin, "server", "", "folder with initdb and postgres to use (default: PostgreSQL 18, fetched)")
-	flags.StringSliceVar(&opts.Systems, "systems", nil, "only these: the names of folders in bench/adapters")
-	flags.StringSliceVar(&opts.Workloads, "workloads", nil, "only these")
+	flags.StringSliceVar(&opts.Systems, "systems", nil, "only these, such as weir,pgmq: folders in bench/adapters")
+	flags.StringSliceVar(&opts.Workloads, "workloads", nil, "only these, such as send-100,cycle-1")
 	flags.BoolVar(&opts.Quick, "quick", false, "the workloads that tell most, and once some of each other kind")
 	flags.BoolVar(&opts.Small, "small", false, "few messages, short ramps: to see that all works")
 	flags.StringVar(&opts.Setting, "setting", opts.Setting, "each system's best, default, or both")
@@ -108,7 +112,7 @@ func (a *app) benchReport() *cobra.Command {
 
 // benchCompare says which figures of two shootouts differ.
 func (a *app) benchCompare() *cobra.Command {
-	return leaf("compare BEFORE AFTER", "Compare the raw files of two shootouts", cobra.ExactArgs(2),
+	c := leaf("compare BEFORE AFTER", "Compare the raw files of two shootouts", cobra.ExactArgs(2),
 		func(_ context.Context, args []string) error {
 			before, err := shootout.Read(args[0])
 			if err != nil {
@@ -121,6 +125,10 @@ func (a *app) benchCompare() *cobra.Command {
 			all := shootout.Compare(before, after)
 			return a.emit(all, func(w io.Writer) { shootout.WriteComparisons(w, all) })
 		})
+	c.Long = "Says of each figure that both have by how much it differs, where that is more than chance: by the\n" +
+		"Mann-Whitney U test, which needs 4 repetitions or more on each side (weir bench shootout --rounds).\n" +
+		"Raw files are those that weir bench shootout --raw names."
+	return c
 }
 
 // benchSize turns a target into what PostgreSQL needs.
@@ -139,6 +147,9 @@ func (a *app) benchSize() *cobra.Command {
 			}
 			return a.emit(size, size.WriteTable)
 		})
+	c.Long = "Fits a model to what a shootout measured of Weir over SQL, which make shootout does, and says how many\n" +
+		"vCPUs, how much WAL, disk and memory a PostgreSQL takes for the target, and how far the model is from its\n" +
+		"measurements."
 	flags := c.Flags()
 	flags.Float64Var(&target.Rate, "rate", 1000, "messages sent a second")
 	flags.IntVar(&target.FanOut, "fanout", target.FanOut, "groups that receive each message")

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 )
@@ -71,8 +72,14 @@ func (o *ownCalls) find(key ownKey) (text string, ask bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	found, there := o.calls[key]
-	if found.text != "" || o.tells != nil && !*o.tells || !there && len(o.calls) == ownMax {
+	if found.text != "" || o.tells != nil && !*o.tells {
 		return found.text, false
+	}
+	if !there && len(o.calls) >= ownMax { // names that were called a few times make room, also those of no queue
+		maps.DeleteFunc(o.calls, func(_ ownKey, c ownCall) bool { return c.text == "" })
+		if len(o.calls) >= ownMax {
+			return "", false
+		}
 	}
 	found.made++
 	o.calls[key] = found
@@ -165,7 +172,7 @@ func (c *Client) through(ctx context.Context, doing string, run func([]query) er
 		}
 	}
 	err := run(queries)
-	if code := Code(err); !own || code != codeNoFunction && code != codeNoSchema {
+	if !own || Code(err) != codeNoFunction {
 		return err
 	}
 	for i, p := range calls {

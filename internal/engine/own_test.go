@@ -1,6 +1,9 @@
 package engine_test
 
 import (
+	"context"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,13 +121,20 @@ func TestCallsFollowQueuesThatAreRenamedDroppedAndMadeAnew(t *testing.T) {
 	}
 }
 
+// worker makes a queue "q" and returns a role that may produce to it and consume from it.
+func worker(t *testing.T, db *pgtest.DB) (role string) {
+	t.Helper()
+	must(t, open(t, db).CreateQueue(t.Context(), "q", engine.QueueOptions{}))
+	role = db.Role(t)
+	db.Exec(t, "select weir.grant_produce('q', $1)", role)
+	db.Exec(t, "select weir.grant_consume('q', $1)", role)
+	return role
+}
+
 func TestCallsOfARoleThatIsNotToldNamesGoThroughThePublicFunctions(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	must(t, open(t, db).CreateQueue(t.Context(), "q", engine.QueueOptions{}))
-	role := db.Role(t)
-	db.Exec(t, "select weir.grant_produce('q', $1)", role)
-	db.Exec(t, "select weir.grant_consume('q', $1)", role)
+	role := worker(t, db)
 	for range 2 {
 		c := engine.New(db.As(t, role))
 		must(t, c.InTx(t.Context(), func(tx *engine.Client) error {
@@ -154,10 +164,7 @@ func TestCallsOfARoleThatIsNotToldNamesGoThroughThePublicFunctions(t *testing.T)
 func TestCallsThatAreMadeOftenGoThroughTheQueuesOwnFunctions(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	must(t, open(t, db).CreateQueue(t.Context(), "q", engine.QueueOptions{}))
-	role := db.Role(t)
-	db.Exec(t, "select weir.grant_produce('q', $1)", role)
-	db.Exec(t, "select weir.grant_consume('q', $1)", role)
+	role := worker(t, db)
 	c := engine.New(db.As(t, role))
 	for range enough {
 		must(t, cycle(t, c, "q"))
@@ -170,6 +177,81 @@ func TestCallsThatAreMadeOftenGoThroughTheQueuesOwnFunctions(t *testing.T) {
 		db.Exec(t, "revoke execute on function weir."+public+" from "+role)
 	}
 	must(t, cycle(t, c, "q"))
+}
+
+// watched is a pool that keeps the statements it was given.
+type watched struct {
+	*pgxpool.Pool
+
+	mu    sync.Mutex
+	texts []string
+}
+
+func (w *watched) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
+	w.note(text)
+	return w.Pool.Query(ctx, text, args...)
+}
+
+func (w *watched) QueryRow(ctx context.Context, text string, args ...any) pgx.Row {
+	w.note(text)
+	return w.Pool.QueryRow(ctx, text, args...)
+}
+
+func (w *watched) note(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.texts = append(w.texts, text)
+}
+
+// count returns how many statements have a part.
+func (w *watched) count(part string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.texts {
+		if strings.Contains(text, part) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNamesAreAskedForOnceAfterSomeCallsAndAgainWhenTheyAreGone(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	must(t, open(t, db).CreateQueue(t.Context(), "q", engine.QueueOptions{}))
+	pool := &watched{Pool: db.Pool(t)}
+	c := engine.New(pool)
+	const tells, name, own = "has_function_privilege", "select weir.queue_function(", `:q"(`
+	receive := func(calls int, code string) {
+		t.Helper()
+		for range calls {
+			if _, err := c.Receive(t.Context(), "q", "default", 1, time.Hour); engine.Code(err) != code {
+				t.Fatalf("receive: %v, want %q", err, code)
+			}
+		}
+	}
+	expect := func(when string, asked, names, calls int) {
+		t.Helper()
+		if a, n, o := pool.count(tells), pool.count(name), pool.count(own); a != asked || n != names || o != calls {
+			t.Errorf("%s: asked %d times whether names are told, %d times for one, called %d own functions; want %d, %d, %d",
+				when, a, n, o, asked, names, calls)
+		}
+	}
+	receive(8, "")
+	expect("few calls", 0, 0, 0)
+	receive(4, "")
+	expect("more", 1, 1, 4)
+	for range enough {
+		_, err := c.SendBatch(t.Context(), "q", []engine.Outgoing{{Payload: []byte("1")}}, engine.SendOptions{})
+		must(t, err)
+	}
+	expect("another function", 1, 2, 8)
+	must(t, open(t, db).RenameQueue(t.Context(), "q", "other"))
+	receive(8, engine.CodeQueueNotFound)
+	expect("the queue is gone", 1, 2, 9)
+	must(t, open(t, db).CreateQueue(t.Context(), "q", engine.QueueOptions{}))
+	receive(5, "")
+	expect("there is another", 1, 3, 13)
 }
 
 // What counts the queues of a connection sees them in the names of their own functions, too.

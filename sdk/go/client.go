@@ -183,19 +183,15 @@ func NewHTTP(url string, client *http.Client, opts ...ConnectOption) (*Client, e
 	return &Client{b: h, tries: callTries, end: h.client.CloseIdleConnections, keep: &upkeep{}}, nil
 }
 
-// besideMax is how many connections a worker has beside its client's pool: it receives, settles, renews and maintains
-// at the same time.
-const besideMax = 4
-
-// beside returns a client of the same database with a few connections of its own, and what closes them. A client that
-// has no pool is returned as it is.
-func (c *Client) beside(ctx context.Context) (own *Client, end func(), err error) {
+// beside returns a client of the same database with so many connections of its own, and what closes them. A client
+// that has no pool is returned as it is.
+func (c *Client) beside(ctx context.Context, connections int32) (own *Client, end func(), err error) {
 	p, _ := c.b.(*postgres)
 	if p == nil || p.ear == nil {
 		return c, func() {}, nil
 	}
 	cfg := p.ear.pool.Config()
-	cfg.MinConns, cfg.MinIdleConns, cfg.MaxConns = 0, 0, besideMax
+	cfg.MinConns, cfg.MinIdleConns, cfg.MaxConns = 0, 0, connections
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, nil, wrap("open connections of a worker", err)

@@ -21,8 +21,9 @@ const (
 )
 
 const (
-	stepMin     = 2 * time.Millisecond   // the first wait: where messages flow, the next are there by then
+	stepMin     = 2 * time.Millisecond   // the first wait of any kind
 	stepMax     = 250 * time.Millisecond // what notifies nobody, such as a retry that becomes due, is found by then
+	behindMax   = 8 * time.Millisecond   // for which a queue is left to others: they may have no room
 	earRetryMin = time.Second
 	earRetryMax = 30 * time.Second
 	sideTimeout = 5 * time.Second // of calls that only serve the waiting
@@ -241,32 +242,33 @@ func (e *ear) hear(conn *pgx.Conn) error {
 }
 
 // waiter is one consumer's waiting. After a receive that got nothing it calls wait and receives again; after one that
-// got something it begins anew with a zero step.
+// got something it calls found.
 type waiter struct {
-	ear   *ear
-	queue string
-	step  time.Duration
-	woken <-chan struct{} // closed by the next send; nil while none would
-	rare  bool            // a notification told of what was found last: messages come one by one
+	ear    *ear
+	queue  string
+	step   time.Duration
+	woken  <-chan struct{} // closed by the next send; nil while none would
+	told   bool            // the last wait ended with a notification: most likely one message is there
+	rare   bool            // a notification told of what was found last: messages come one by one
+	behind time.Duration   // how long it left the queue to others when last they were quicker
 }
-
-// told reports whether the last wait ended with a notification: most likely one message is there.
-func (w *waiter) told() bool { return w.rare && w.step == 0 && w.woken == nil }
 
 // found notes that the consumer got something.
 func (w *waiter) found() {
-	w.rare = w.told()
-	w.step, w.woken = 0, nil
+	w.rare = w.told
+	w.told, w.step, w.woken, w.behind = false, 0, nil, 0
 }
 
-// wait returns when the consumer should look again, after most at the latest. Where messages flow, the first wait is
-// only a breath, so that nobody marks the queue and no send notifies. Then the queue is marked, and the consumer looks
-// at once, for what came before the mark. From then on it waits for the notification, in steps that grow: a send that
-// was under way when the mark was set may not have seen it. Once nobody is writing, there is no such send any more.
+// wait returns when the consumer should look again, after most at the latest. First the queue is marked, and the
+// consumer looks at once, for what came before the mark. From then on it waits for the notification, in steps that
+// grow: a send that was under way when the mark was set may not have seen it. Once nobody is writing, there is no such
+// send any more. Who was told of a message that another got leaves the queue to the others for a while, without a mark:
+// of many consumers only as many are told of each message as are needed for those that come.
 func (w *waiter) wait(ctx context.Context, most time.Duration) {
-	if w.step == 0 && !w.rare {
-		w.step = stepMin
-		pause(ctx, nil, min(most, jitter(stepMin)))
+	if w.told {
+		w.told = false
+		w.behind = min(max(2*w.behind, stepMin), behindMax)
+		pause(ctx, nil, min(most, jitter(w.behind)))
 		return
 	}
 	if w.woken == nil {
@@ -277,7 +279,7 @@ func (w *waiter) wait(ctx context.Context, most time.Duration) {
 		}
 	}
 	if pause(ctx, w.woken, min(most, jitter(w.step))) {
-		w.step, w.woken, w.rare = 0, nil, true // or another was quicker: then it begins anew, for the mark is gone
+		w.told, w.step, w.woken = true, 0, nil
 		return
 	}
 	w.step = min(2*w.step, stepMax)

@@ -25,6 +25,14 @@ func newPace(o WorkerOptions) pace {
 	return pace{least: least, most: max(least, heldMax), now: least}
 }
 
+// claimMax is how many messages a fetch asks for at most: half of many, so that handlers have the other half meanwhile.
+func (p *pace) claimMax() int {
+	if p.now >= heldMax {
+		return p.now / 2
+	}
+	return p.now
+}
+
 // began sees a handler begin with a message that was claimed so long ago.
 func (p *pace) began(wait time.Duration) {
 	p.wait = max(p.wait, wait)
@@ -46,17 +54,17 @@ func (p *pace) fetched(full bool) {
 
 const (
 	cooldownTime   = 5 * time.Millisecond
-	cooldownWorth  = 8 // messages that come during a cooldown: then a call for all of them saves that many
+	cooldownWorth  = 16 // messages that come during a cooldown: then a fetch for all of them saves that many
 	cooldownWindow = 200 * time.Millisecond
 	cooldownOffMax = 64  // windows
 	cooldownLease  = 200 // how much shorter than a lease it is at least, so that no ack is late
 )
 
-// cooldown decides whether a worker leaves some time between two fetches, and between two acks: only while so many
-// messages come that each call then serves eight and more. Where the next messages come only once these are done, as
-// of jobs that send others, time between calls makes fewer come. So it looks whether they do, window by window.
+// cooldown decides whether a worker leaves some time between two fetches: only while so many messages come that they
+// would keep it busy one by one. Where the next messages come only once these are done, as of jobs that send others,
+// time between fetches makes fewer come. So it looks whether they do, window by window.
 type cooldown struct {
-	time time.Duration // between the begins of two calls; 0: never any
+	time time.Duration // between the begins of two fetches, and of two acks; 0: never any
 	on   bool
 
 	since    time.Time // begin of the window
@@ -75,7 +83,7 @@ func newCooldown(o WorkerOptions) cooldown {
 	return c
 }
 
-// left returns how long to wait for the begin of a call after one that began so long ago.
+// left returns how long to wait for the begin of a fetch after one that began so long ago.
 func (c *cooldown) left(ago time.Duration) time.Duration {
 	if !c.on {
 		return 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 )
@@ -82,12 +83,30 @@ func (o *ownCalls) find(key ownKey) (text string, ask bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	found, there := o.calls[key]
-	if found.text != "" || o.tells != nil && !*o.tells || !there && len(o.calls) == ownMax {
+	if found.text != "" || o.tells != nil && !*o.tells {
 		return found.text, false
+	}
+	if !there && len(o.calls) >= ownMax { // names that were called a few times make room, also those of no queue
+		maps.DeleteFunc(o.calls, func(_ ownKey, c ownCall) bool { return c.text == "" })
+		if len(o.calls) >= ownMax {
+			return "", false
+		}
 	}
 	found.made++
 	o.calls[key] = found
 	return "", found.made > ownAfter
+}
+
+// expect has the name asked for at the next call: there will be many.
+func (o *ownCalls) expect(key ownKey) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, there := o.calls[key]; !there && len(o.calls) < ownMax {
+		o.calls[key] = ownCall{made: ownAfter}
+	}
 }
 
 // keep notes a statement.
@@ -152,7 +171,7 @@ func collectOwn[T any](
 	}
 	if text != "" {
 		all, err := collect(ctx, p, doing, text, fields, args...)
-		if state := sqlState(err); state != codeUndefinedFunction && state != codeUndefinedSchema {
+		if sqlState(err) != codeUndefinedFunction {
 			return all, err
 		}
 		p.own.forget(key)

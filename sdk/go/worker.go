@@ -25,8 +25,9 @@ type WorkerOptions struct {
 	// up to 1,000 as long as a message waits here for a handler no longer than a tenth of a second. Of an ordered group
 	// up to twice as many are, while there are fewer keys among them than handlers.
 	Prefetch int
-	// Cooldown is the least time between the begins of two fetches, and of two acks, while so many messages come that
-	// each call then serves eight and more: 5 ms. Below 0: none. An ordered group has none.
+	// Cooldown is the least time between the begins of two acks, unless other messages may wait for one, and of two
+	// fetches while so many messages come that each then serves sixteen and more: 5 ms. Below 0: none. An ordered group
+	// has none. In any group an ack waits so long at most for the others of its claim, unless other messages wait for it.
 	Cooldown    time.Duration
 	Lease       time.Duration // of a claim, renewed while its messages are held: 30 seconds
 	Timeout     time.Duration // of one handler: none
@@ -41,11 +42,12 @@ type WorkerOptions struct {
 
 // Worker claims messages of a queue and runs a handler for each. Make one with NewWorker.
 type Worker struct {
-	client *Client
-	own    *Client // with connections of its own: handlers that use up the pool must not keep it from renewing
-	queue  string
-	handle Handler[json.RawMessage]
-	opt    WorkerOptions
+	client   *Client
+	own      *Client // with connections of its own: handlers that use up the pool must not keep it from renewing
+	fetching *Client // with one connection, whose plans are made: a receive takes several times as long on a new one
+	queue    string
+	handle   Handler[json.RawMessage]
+	opt      WorkerOptions
 
 	began    sync.Once
 	stopping chan struct{} // closed: claim no more
@@ -54,22 +56,27 @@ type Worker struct {
 	handlers context.Context         // what their contexts come from
 	done     chan struct{}           // closed when Run has returned
 
-	units  chan []*task  // to run, never full: as many as there can be tasks
 	room   chan struct{} // told when there is room for more messages
 	result chan struct{} // told when there is something to settle
-	hurry  chan struct{} // told when the fetches, or a stop, wait for that
+	part   chan struct{} // told when a claim has its first ack
+	hurry  chan struct{} // told when the fetches, a stop or other messages wait for that
 	empty  chan struct{} // told when no message is held any more
 
 	mu      sync.Mutex
-	jobs    bool // some may be cancelled
+	more    *sync.Cond // told when the line gets longer, or is closed
+	line    []*task    // what handlers begin with next
+	closed  bool       // no more comes into the line
+	jobs    bool       // some may be cancelled
 	ordered bool
+	limited bool // the group has a ConcurrencyMax
 	claims  map[int64]*claim
 	held    int // messages between receive and settlement
 	pace    pace
 	cool    cooldown
 	health  Health
 
-	unitsLeft int // of an ordered group: units that have not run to their end
+	partWait  time.Duration // of acks for the rest of their claim
+	unitsLeft int           // of an ordered group: units that have not run to their end
 }
 
 // Health is how a worker is.
@@ -86,7 +93,7 @@ func NewWorker[T any](c *Client, queue string, handle Handler[T], opts ...Worker
 	w := &Worker{
 		client: c, queue: queue, claims: map[int64]*claim{}, stopping: make(chan struct{}), done: make(chan struct{}),
 		room: make(chan struct{}, 1), result: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
-		empty: make(chan struct{}, 1),
+		empty: make(chan struct{}, 1), part: make(chan struct{}, 1),
 		handle: func(ctx context.Context, raw *RawMessage) error {
 			m, err := Decode[T](raw)
 			if err != nil {
@@ -100,10 +107,11 @@ func NewWorker[T any](c *Client, queue string, handle Handler[T], opts ...Worker
 	}
 	w.opt.setDefaults()
 	w.pace, w.cool = newPace(w.opt), newCooldown(w.opt)
+	w.partWait = w.cool.time
 	for i := len(w.opt.Middleware) - 1; i >= 0; i-- {
 		w.handle = w.opt.Middleware[i](w.handle)
 	}
-	w.units = make(chan []*task, 2*w.pace.most)
+	w.more = sync.NewCond(&w.mu)
 	w.handlers, w.hard = context.WithCancelCause(context.Background())
 	return w
 }
@@ -126,6 +134,10 @@ func (o *WorkerOptions) setDefaults() {
 	}
 }
 
+// ownConnections is how many connections a worker has beside its client's pool and the one that receives: it settles,
+// renews and maintains at the same time.
+const ownConnections = 3
+
 // Run works until ctx ends or Stop is called, and returns when all is settled. It waits for a database that is down,
 // also at the beginning. It returns an error only when it cannot begin, as with a queue that is not there. Handlers do
 // not see ctx end: they have StopTimeout to finish first.
@@ -138,12 +150,17 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer close(w.done)
 	defer w.hard(ErrStopped)
 	calls := context.WithoutCancel(ctx)
-	own, end, err := w.client.beside(calls)
+	own, end, err := w.client.beside(calls, ownConnections)
 	if err != nil {
 		return err
 	}
 	defer end()
-	w.own = own
+	fetching, end, err := w.client.beside(calls, 1)
+	if err != nil {
+		return err
+	}
+	defer end()
+	w.own, w.fetching = own, fetching
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
@@ -165,7 +182,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		running.Go(func() { w.work(calls) })
 	}
 	w.fetchAll(calls)
-	close(w.units)
+	w.close()
 	running.Wait()
 	w.waitSettled()
 	endBackground()
@@ -182,6 +199,9 @@ func (w *Worker) begin(ctx context.Context) error {
 		return fmt.Errorf("run worker: %w", ErrRunning)
 	default:
 	}
+	for _, call := range []*call{&callReceive, &callAck} {
+		w.client.own().expect(ownKey{call, w.queue})
+	}
 	groups, err := w.client.ListGroups(ctx, w.queue)
 	for delay := retryDelayMin; Retryable(err) && !w.stopped(); delay = min(2*delay, retryDelayMax) {
 		w.called(err)
@@ -194,7 +214,7 @@ func (w *Worker) begin(ctx context.Context) error {
 	for _, g := range groups {
 		if g.Group == w.opt.Group {
 			w.mu.Lock()
-			w.ordered, w.health.Running = g.Ordered, true
+			w.ordered, w.limited, w.health.Running = g.Ordered, g.ConcurrencyMax > 0, true
 			if w.ordered { // what comes next waits for the acks
 				w.cool.time = 0
 			}

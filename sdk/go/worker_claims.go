@@ -13,7 +13,9 @@ type claim struct {
 	deadline time.Time // by our clock, and no later than the engine's
 	taken    time.Time // when its first messages came
 	left     int       // messages that are not settled
-	results  []result  // to settle
+	acks     []int64   // messages to ack, in the order in which their handlers ended
+	since    time.Time // when the first of acks came; zero when other messages wait for one of them
+	results  []result  // to settle, other than by an ack
 	partial  bool      // not all its messages end with an ack, so that it must not be acked as a whole
 	lost     bool
 	tasks    []*task
@@ -23,21 +25,27 @@ type claim struct {
 type task struct {
 	message *RawMessage
 	claim   *claim
-	cancel  context.CancelCauseFunc // of its handler, while it runs
-	over    bool                    // has a result, or was dropped
+	next    *task // of the same key, in an ordered group
+	own     ownTransaction
+	ctx     messageContext // of its handler
+	running bool
+	over    bool // has a result, or was dropped
 }
 
 // undecided reports whether all that is left of a claim is being settled: what settles it, and no lease, tells what
 // became of it. The lock is held.
 func (c *claim) undecided() bool {
-	return !slices.ContainsFunc(c.tasks, func(t *task) bool { return !t.over && !t.message.own.decides() })
+	return !slices.ContainsFunc(c.tasks, func(t *task) bool { return !t.over && !t.own.decides() })
 }
 
 // locked reports whether a handler's own transaction holds a claim, so that a renewal would wait for that. The lock is
 // held.
 func (c *claim) locked() bool {
-	return slices.ContainsFunc(c.tasks, func(t *task) bool { return t.message.own.open() })
+	return slices.ContainsFunc(c.tasks, func(t *task) bool { return t.own.open() })
 }
+
+// whole reports whether all that is left of a claim has a result. The lock is held.
+func (c *claim) whole() bool { return len(c.acks)+len(c.results) == c.left }
 
 // result is what shall become of a message.
 type result struct {
@@ -74,7 +82,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 			}
 			continue
 		}
-		lone := idle.told() && !w.ordered // one message is had sooner than as many as there are
+		lone := idle.told && !w.ordered // one message is had sooner than as many as there are
 		if lone {
 			n = 1
 		}
@@ -94,7 +102,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 				idle.wait(ctx, stepMax) // marks the queue, so that the next fetch sees whether that was all
 			}
 			if got < n {
-				w.coolDown(ctx, nil, began)
+				w.coolDown(ctx, began)
 			}
 		default:
 			retryDelay = retryDelayMin
@@ -112,7 +120,7 @@ func (w *Worker) free() (n int, scarce bool) {
 	defer w.mu.Unlock()
 	n = w.pace.now - w.held
 	if n > 0 && n >= w.pace.now/4 {
-		return n, false
+		return min(n, w.pace.claimMax()), false
 	}
 	if w.ordered && w.unitsLeft < w.opt.Concurrency {
 		return max(0, min(w.pace.now/w.opt.Concurrency, 2*w.pace.most-w.held)), true
@@ -130,7 +138,7 @@ func (w *Worker) fetch(calls context.Context, n int, scarce bool) (int, error) {
 		o.wait = min(remoteWait, w.opt.Lease/4) // the deadline is counted from before it
 	}
 	began := time.Now()
-	messages, err := w.own.b.receive(ctx, w.queue, o)
+	messages, err := w.fetching.b.receive(ctx, w.queue, o)
 	if err != nil {
 		return 0, err
 	}
@@ -142,19 +150,17 @@ func (w *Worker) fetch(calls context.Context, n int, scarce bool) (int, error) {
 	}
 	w.cool.fetched(began, len(messages), full && !scarce)
 	w.mu.Unlock()
-	for _, unit := range w.take(messages, began.Add(w.opt.Lease)) {
-		w.units <- unit
-	}
+	w.take(messages, began.Add(w.opt.Lease))
 	return len(messages), nil
 }
 
-// coolDown returns when the next call may begin after one that began at a time, or has to: ctx ends, or hurry says so.
-func (w *Worker) coolDown(ctx context.Context, hurry <-chan struct{}, began time.Time) {
+// coolDown returns when the next fetch may begin after one that began at a time, or when ctx ends.
+func (w *Worker) coolDown(ctx context.Context, began time.Time) {
 	w.mu.Lock()
 	left := w.cool.left(time.Since(began))
 	w.mu.Unlock()
 	if left > 0 {
-		pause(ctx, hurry, left)
+		pause(ctx, nil, left)
 	}
 }
 
@@ -163,8 +169,9 @@ const (
 	remoteWait  = 2 * time.Second  // for which a server is asked to wait; a stop waits for it
 )
 
-// take registers messages and returns them as units.
-func (w *Worker) take(messages []*RawMessage, deadline time.Time) [][]*task {
+// take registers messages and puts them into the line of what handlers begin with: of an ordered group the first of
+// each key. One block of memory holds their tasks.
+func (w *Worker) take(messages []*RawMessage, deadline time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	type line struct {
@@ -172,35 +179,73 @@ func (w *Worker) take(messages []*RawMessage, deadline time.Time) [][]*task {
 		key   string
 	}
 	now := time.Now()
-	var units [][]*task
-	lines := map[line]int{}
-	for _, m := range messages {
-		m.client, m.own = w.client, &ownTransaction{}
-		c := w.claims[m.ClaimID]
-		if c == nil {
-			c = &claim{id: m.ClaimID, deadline: deadline, taken: now}
-			w.claims[c.id] = c
+	block := make([]task, len(messages))
+	last := map[line]*task{}
+	begun := len(w.line)
+	var c *claim
+	for i, m := range messages {
+		if c == nil || c.id != m.ClaimID {
+			c = w.claim(m.ClaimID, deadline, now)
 		}
-		t := &task{message: m, claim: c}
+		t := &block[i]
+		t.message, t.claim = m, c
+		m.client, m.own = w.client, &t.own
 		c.tasks = append(c.tasks, t)
 		c.left++
-		w.held++
-		if !w.ordered {
-			units = append(units, []*task{t})
-			continue
+		if w.ordered {
+			at := line{c.id, m.Key}
+			before := last[at]
+			if last[at] = t; before != nil {
+				before.next = t
+				continue
+			}
 		}
-		at := line{m.ClaimID, m.Key}
-		if i, begun := lines[at]; begun {
-			units[i] = append(units[i], t)
-			continue
-		}
-		lines[at] = len(units)
-		units = append(units, []*task{t})
+		w.line = append(w.line, t)
 	}
+	w.held += len(messages)
 	if w.ordered {
-		w.unitsLeft += len(units)
+		w.unitsLeft += len(w.line) - begun
 	}
-	return units
+	w.more.Broadcast()
+}
+
+// claim returns a claim of ours, which may be new. The lock is held.
+func (w *Worker) claim(id int64, deadline, now time.Time) *claim {
+	c := w.claims[id]
+	if c == nil {
+		c = &claim{id: id, deadline: deadline, taken: now}
+		w.claims[id] = c
+	}
+	return c
+}
+
+// next waits for the first task of the line and takes it out; nil when no more will come.
+func (w *Worker) next() *task {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.line) == 0 && !w.closed {
+		w.more.Wait()
+	}
+	return w.first()
+}
+
+// first takes the first task out of the line; nil when it is empty. The lock is held.
+func (w *Worker) first() *task {
+	if len(w.line) == 0 {
+		return nil
+	}
+	t := w.line[0]
+	w.line[0] = nil
+	w.line = w.line[1:]
+	return t
+}
+
+// close says that no more will come into the line.
+func (w *Worker) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	w.more.Broadcast()
 }
 
 // ended counts a unit of an ordered group as run to its end, or given back.
@@ -218,21 +263,50 @@ func (w *Worker) ended() {
 func (w *Worker) finish(t *task, r result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if t.running {
+		t.running = false
+		w.health.Busy--
+	}
 	if t.over {
 		return
 	}
 	t.over = true
-	r.id = t.message.ID
-	t.claim.results = append(t.claim.results, r)
-	t.claim.partial = t.claim.partial || r.verb != ack
-	signal(w.result)
+	c, id := t.claim, t.message.ID
+	if r.verb == ack {
+		if len(c.acks) == 0 {
+			c.acks, c.since = slices.Grow(c.acks, c.left), time.Now()
+			signal(w.part)
+		}
+		c.acks = append(c.acks, id)
+	} else {
+		r.id = id
+		c.results = append(c.results, r)
+		c.partial = true
+		signal(w.result)
+	}
+	if !w.cool.on && w.awaited(t.message, r.verb) {
+		if !w.ordered { // there they wait for the whole claim
+			c.since = time.Time{}
+			signal(w.result)
+		}
+		signal(w.hurry)
+	}
+	if c.whole() {
+		signal(w.result)
+	}
 }
 
-// drop forgets tasks without a result: those behind a failed one, which the engine takes back with it.
-func (w *Worker) drop(tasks []*task) {
+// awaited reports whether other messages may wait for what becomes of one: the next step of a workflow, those of its
+// key, and all of a group with a limit. The lock is held.
+func (w *Worker) awaited(m *RawMessage, verb verb) bool {
+	return verb != ack || m.Key != "" || w.limited
+}
+
+// drop forgets a task, and those behind it, without a result: the engine takes them back with a failed one.
+func (w *Worker) drop(t *task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, t := range tasks {
+	for ; t != nil; t = t.next {
 		if !t.over {
 			t.over, t.claim.partial = true, true
 			w.settled(t.claim, 1)
@@ -262,11 +336,11 @@ func (w *Worker) lose(c *claim, err error) {
 		return
 	}
 	c.lost = true
-	c.results = nil
+	c.acks, c.results = nil, nil
 	for _, t := range c.tasks {
 		t.over = true
-		if t.cancel != nil && !t.message.own.decides() {
-			t.cancel(ErrClaimLost)
+		if t.running && !t.own.decides() {
+			t.ctx.cancel(ErrClaimLost)
 		}
 	}
 	w.settled(c, c.left)
@@ -283,17 +357,15 @@ func (w *Worker) giveBack() {
 
 // giveBackOne returns a unit that has not begun, and reports whether there was one.
 func (w *Worker) giveBackOne() bool {
-	select {
-	case unit, open := <-w.units:
-		if !open {
-			return false
-		}
-		w.finishUnused(unit)
-		w.ended()
-		return true
-	default:
+	w.mu.Lock()
+	t := w.first()
+	w.mu.Unlock()
+	if t == nil {
 		return false
 	}
+	w.finishUnused(t)
+	w.ended()
+	return true
 }
 
 // shed gives back units that were claimed when handlers were quicker than they are now: another worker would do them
@@ -320,12 +392,12 @@ const shedAfter = time.Second
 
 // waits reports whether a message of the claim waits for a handler.
 func (c *claim) waits() bool {
-	return slices.ContainsFunc(c.tasks, func(t *task) bool { return t.cancel == nil && !t.over })
+	return slices.ContainsFunc(c.tasks, func(t *task) bool { return !t.running && !t.over })
 }
 
-// finishUnused gives back tasks that have not begun.
-func (w *Worker) finishUnused(tasks []*task) {
-	for _, t := range tasks {
+// finishUnused gives back a task that has not begun, and those behind it.
+func (w *Worker) finishUnused(t *task) {
+	for ; t != nil; t = t.next {
 		w.finish(t, result{verb: release})
 	}
 }

@@ -14,19 +14,19 @@ import (
 // reasonMax is how much of a reason is kept with a message, in bytes.
 const reasonMax = 2000
 
-// work runs units until there are no more.
+// work runs what is in the line until no more will come: a task, and then those behind it.
 func (w *Worker) work(calls context.Context) {
 	base, cancel := context.WithCancelCause(calls)
 	defer cancel(nil)
 	defer context.AfterFunc(w.handlers, func() { cancel(context.Cause(w.handlers)) })()
-	for unit := range w.units {
-		for i, t := range unit {
+	for t := w.next(); t != nil; t = w.next() {
+		for ; t != nil; t = t.next {
 			if base.Err() != nil {
-				w.finishUnused(unit[i:])
+				w.finishUnused(t)
 				break
 			}
 			if !w.workOn(base, t) {
-				w.drop(unit[i+1:])
+				w.drop(t.next)
 				break
 			}
 		}
@@ -35,15 +35,14 @@ func (w *Worker) work(calls context.Context) {
 }
 
 // workOn runs the handler for one message and records what shall become of it. It reports whether what comes behind
-// the message in its unit may go on.
+// the message may go on.
 func (w *Worker) workOn(base context.Context, t *task) bool {
-	ctx, cancel := context.WithCancelCause(base)
-	defer cancel(nil)
-	if !w.start(t, cancel) {
+	t.ctx.Context = base
+	defer t.ctx.end()
+	if !w.start(t) {
 		return false
 	}
-	err := w.call(ctx, t.message)
-	w.note(func(h *Health) { h.Busy-- })
+	err := w.call(&t.ctx, t.message)
 	if err == nil {
 		r := result{verb: ack}
 		if t.message.result != nil || ofWorkflow(t.message) {
@@ -52,7 +51,7 @@ func (w *Worker) workOn(base context.Context, t *task) bool {
 		w.finish(t, r)
 		return true
 	}
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+	if cause := context.Cause(&t.ctx); cause != nil && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
 	r := resultOf(err)
@@ -68,13 +67,13 @@ func (w *Worker) workOn(base context.Context, t *task) bool {
 }
 
 // start notes that a task runs, unless it is over already.
-func (w *Worker) start(t *task, cancel context.CancelCauseFunc) bool {
+func (w *Worker) start(t *task) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t.over {
 		return false
 	}
-	t.cancel = cancel
+	t.running = true
 	w.health.Busy++
 	w.pace.began(time.Since(t.claim.taken))
 	return true
@@ -180,8 +179,8 @@ func (w *Worker) cancelJobs(ctx context.Context) {
 	defer w.mu.Unlock()
 	for _, c := range w.claims {
 		for _, t := range c.tasks {
-			if slices.Contains(gone, t.message.ID) && t.cancel != nil && !t.over {
-				t.cancel(ErrJobCancelled)
+			if slices.Contains(gone, t.message.ID) && t.running && !t.over {
+				t.ctx.cancel(ErrJobCancelled)
 			}
 		}
 	}

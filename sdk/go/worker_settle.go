@@ -7,15 +7,18 @@ import (
 	"time"
 )
 
-// due is what is to be settled of one claim in one way: an item of a call, and the results it stands for.
+// due is what is to be settled of one claim in one way: an item of a call, and how many of the claim's acks, or which
+// other result, it stands for.
 type due struct {
-	claim   *claim
-	item    settlement
-	results []result
+	claim *claim
+	item  settlement
+	acks  int
+	other int64 // id
 }
 
-// settleAll sends results to the engine until ctx ends. What comes while a call is under way, or within the cooldown,
-// goes out with the next: at a low rate nothing waits, at a high rate the calls are large.
+// settleAll sends results to the engine until ctx ends. What comes while a call is under way, or within the cooldown
+// since its begin, goes out with the next, unless somebody waits for it: at a low rate nothing waits, at a high rate
+// the calls are large.
 func (w *Worker) settleAll(ctx context.Context) {
 	delay := retryDelayMin
 	var began time.Time
@@ -23,10 +26,13 @@ func (w *Worker) settleAll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.part:
+			continue
 		case <-w.result:
+		case <-w.partDue():
 		}
 		if n, _ := w.free(); n > 0 && !w.stopped() { // else the next fetch, or the stop, waits for this
-			w.coolDown(ctx, w.hurry, began)
+			pause(ctx, w.hurry, w.cool.time-time.Since(began))
 		}
 		began = time.Now()
 		for !w.settleOnce(ctx) {
@@ -52,30 +58,41 @@ func (w *Worker) settleOnce(ctx context.Context) bool {
 	return true
 }
 
+// partDue returns what tells when a part of a claim is to be acked; nil when there is none.
+func (w *Worker) partDue() <-chan time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var first *claim
+	for _, c := range w.claims {
+		if len(c.acks) > 0 && (first == nil || c.since.Before(first.since)) {
+			first = c
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return time.After(w.partWait - time.Since(first.since))
+}
+
 // gather returns the results of all claims, by what is to be done. They stay with their claims until they are settled.
+// A part of a claim waits a little for the rest: one ack for all of it costs no more than one of a single message.
 func (w *Worker) gather() map[verb][]due {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := map[verb][]due{}
 	for _, c := range w.inOrder() {
-		done := due{claim: c, item: settlement{group: w.opt.Group, claim: c.id}}
 		for _, r := range c.results {
-			if r.verb == ack {
-				done.results = append(done.results, r)
-				continue
-			}
-			all[r.verb] = append(all[r.verb], due{claim: c, results: []result{r}, item: settlement{
+			all[r.verb] = append(all[r.verb], due{claim: c, other: r.id, item: settlement{
 				group: w.opt.Group, claim: c.id, ids: []int64{r.id}, delay: r.delay, reason: r.reason,
 				result: r.value,
 			}}) // each has a reason of its own
 		}
-		if len(done.results) == 0 {
+		if len(c.acks) == 0 || !c.whole() && len(c.results) == 0 && time.Since(c.since) < w.partWait {
 			continue
 		}
-		if c.partial || len(done.results) < c.left {
-			for _, r := range done.results {
-				done.item.ids = append(done.item.ids, r.id)
-			}
+		done := due{claim: c, acks: len(c.acks), item: settlement{group: w.opt.Group, claim: c.id}}
+		if c.partial || len(c.acks) < c.left {
+			done.item.ids = slices.Clone(c.acks)
 		}
 		all[ack] = append(all[ack], done)
 	}
@@ -127,18 +144,20 @@ func (w *Worker) settle(ctx context.Context, verb verb, list []due) bool {
 func (w *Worker) forget(d due) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if d.claim.lost {
+	c := d.claim
+	if c.lost {
 		return
 	}
-	rest := d.results // in the order of the claim's
-	d.claim.results = slices.DeleteFunc(d.claim.results, func(r result) bool {
-		gone := len(rest) > 0 && rest[0].id == r.id
-		if gone {
-			rest = rest[1:]
+	if d.acks > 0 {
+		c.acks = c.acks[d.acks:]
+		if !c.since.IsZero() {
+			c.since = time.Now()
 		}
-		return gone
-	})
-	w.settled(d.claim, len(d.results))
+		w.settled(c, d.acks)
+		return
+	}
+	c.results = slices.DeleteFunc(c.results, func(r result) bool { return r.id == d.other })
+	w.settled(c, 1)
 }
 
 // waitSettled returns when no message is held any more: each is settled, or lost with its claim.

@@ -575,6 +575,7 @@
 -- CREATE INDEX q1_log_1_order ON weir_internal.q1_log_1 USING btree (lane, txid, id)
 -- CREATE INDEX q1_log_2_order ON weir_internal.q1_log_2 USING btree (lane, txid, id)
 -- CREATE INDEX q1_parked_id ON weir_internal.q1_parked USING btree (group_id, id)
+-- CREATE INDEX q1_parked_lane ON weir_internal.q1_parked USING btree (group_id, lane, line)
 -- CREATE INDEX q1_parked_line ON weir_internal.q1_parked USING btree (group_id, line, no)
 -- CREATE INDEX schedules_due ON weir_internal.schedules USING btree (next_at) WHERE (NOT paused)
 -- CREATE INDEX schedules_queue ON weir_internal.schedules USING btree (queue_no)
@@ -766,7 +767,6 @@
 -- function weir_internal.check_topic(p_what text, p_text text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claim_lock(p_queue integer, p_claim bigint) returns bigint i - {owner=X/owner}
 -- function weir_internal.claim_messages(q weir_internal.queues, c weir_internal.claim, p_ids int8multirange) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.claim_parked(p_queue integer, g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claim_state(p_queue integer, p_claim bigint, OUT c weir_internal.claim, OUT done int8multirange, OUT taken boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claimed_records(q weir_internal.queues, g weir_internal.groups) returns TABLE(table_no integer, "row" tid, lane smallint, first_id bigint, last_id bigint, after bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.claims(queue_name text, group_name text, max integer, after bigint) returns SETOF weir.claim_status v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
@@ -875,6 +875,7 @@
 -- function weir_internal.q1_claim_due(g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_messages(c weir_internal.claim, p_ids int8multirange) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer) v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_internal.q1_claim_one(g weir_internal.groups, p_lanes integer[], p_lease interval, p_now timestamp with time zone, p_newest bigint) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_claim_parked(g weir_internal.groups, p_max integer, p_lease interval) returns SETOF weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_record(c weir_internal.claim, r weir_internal.log_record, p_lease interval) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim_state(p_claim bigint, OUT c weir_internal.claim, OUT done int8multirange, OUT taken boolean) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -890,16 +891,18 @@
 -- function weir_internal.q1_late(g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.later_row v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_low(p_slot smallint, p_low bigint, p_next bigint) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_note(p_events weir_internal.job_event[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_occupied(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_parked_lines(p_group integer, p_lane integer) returns text[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_probe(g weir_internal.groups, p_first integer, p_now timestamp with time zone) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_put(c weir_internal.claim) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_reach(p_now timestamp with time zone) returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_remember(p_keys uuid[], p_ids bigint[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.q1_retry(g weir_internal.groups, p_messages weir_internal.later_row[], p_delay interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_internal.q1_settle(p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_skip_due(g weir_internal.groups) returns boolean v {"search_path=pg_catalog, pg_temp",enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_standing(p_ids bigint[], p_txids xid8[]) returns TABLE(id bigint, state text, claim bigint) v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_internal.q1_unfinished(p_slot smallint, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_unoccupied(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.queue_function(p_verb text, p_queue text) returns text s - {owner=X/owner}
 -- function weir_internal.queue_of_schedule(p_name text) returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -919,7 +922,6 @@
 -- function weir_internal.replayed_ids(q weir_internal.queues, p weir_internal.place) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.restore_grants() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.retry(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.later_row[], p_delay interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.retry_ordered(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange, p_messages weir_internal.later_row[], p_delay interval) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rights() returns TABLE(right_name text, verbs text[], functions text[]) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_claims(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_dedup(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -56,6 +56,7 @@ begin
              group_id with options not null, line with options not null, no with options not null,
              id with options not null, payload with options not null)', q.no);
     execute format('create index q%1$s_parked_line on weir_internal.q%1$s_parked (group_id, line, no)', q.no);
+    execute format('create index q%1$s_parked_lane on weir_internal.q%1$s_parked (group_id, lane, line)', q.no);
     execute format('create index q%1$s_parked_id on weir_internal.q%1$s_parked (group_id, id)', q.no);
     execute format('create sequence weir_internal.q%s_ids', q.no);
     execute format('create sequence weir_internal.q%s_claim_ids', q.no);

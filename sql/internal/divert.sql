@@ -20,6 +20,9 @@ declare
     q weir_internal.queues;
     v_parked weir_internal.later_row[];
 begin
+    if not p_lines && array(select weir_internal.line_of(k, p_lane) from unnest(coalesce(o.keys, '{null}')) k) then
+        return o;
+    end if;
     with messages as (
         select coalesce(u.id, o.first_id + u.i - 1) as id, u.i, u.key, u.payload, u.headers,
             weir_internal.line_of(u.key, p_lane) = any(p_lines) as waits

@@ -1,8 +1,8 @@
 -- weir_internal.redeliver(p_queue, g, c, p_max, p_lease, p_now)
 -- Leases again what expired in one slot. A message past its attempts becomes a dead letter instead, also when it never
 -- was negatively acknowledged: each delivery counts, so what kills its consumer does not live forever. What does not
--- fit into p_max stays behind as a claim that has expired already. Of a group with lines of keys, all of it goes into
--- its lines. The caller holds the lane's lock.
+-- fit into p_max stays behind as a claim that has expired already. Of an ordered group, and of one with lines of keys,
+-- all of it goes into its lines. The caller holds the lane's lock.
 --
 -- Parameters:
 --   p_queue  queue number
@@ -11,7 +11,7 @@
 --   p_max    messages
 --   p_lease  how long they are the caller's
 --   p_now    time against which leases expire
--- Returns: one record for each claim that had expired; none with lines of keys.
+-- Returns: one record for each claim that had expired; none of an ordered group, nor with lines of keys.
 -- Raises: WR016
 -- Locks: the advisory locks of the expired claims, tried, until the transaction ends.
 create or replace function weir_internal.redeliver(
@@ -37,7 +37,7 @@ begin
         using c.slot, c.low, p_now, p_max
     loop
         exit when v_want <= 0;
-        if g.ordered and c.slot % (q.lanes + 1) < q.lanes then
+        if g.ordered then -- their lines deliver them again
             if e.src is null then
                 v_changed := weir_internal.park_claim(q, g, e, false) or v_changed;
             else
@@ -66,9 +66,6 @@ begin
         perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
         v_ids := coalesce((select range_agg(int8range(m.id, m.id + 1)) from unnest(v_dead) m), '{}');
         e.ids := e.ids - v_ids;
-        if g.ordered then
-            execute format('select weir_internal.q%s_end_parked($1, $2)', p_queue) using g.id, v_ids;
-        end if;
 
         c.src := coalesce(e.src,
             row(e.prev, e.cur, e.seg, e.from_txid, e.from_pos, e.txid, e.pos)::weir_internal.claim_range);

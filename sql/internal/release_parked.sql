@@ -1,6 +1,7 @@
 -- weir_internal.release_parked(q, g, e)
 -- Ends an expired claim whose messages stand in their lines: their heads may be delivered to others again; what is past
--- its attempts becomes a dead letter.
+-- its attempts becomes a dead letter. The delivery counts for each of them: for what was held when the claim left its
+-- lane it was counted then.
 --
 -- Parameters:
 --   q  the queue
@@ -19,6 +20,7 @@ declare
     d weir_internal.claim;
     s record;
     v_dead weir_internal.later_row[];
+    v_ids bigint[]; -- an array, because a join may be planned as a walk over all that is parked
 begin
     if not pg_try_advisory_xact_lock(weir_internal.claim_lock(q.no, e.id)) then
         return false;
@@ -27,6 +29,7 @@ begin
     if s.taken or (s.c).ids <@ s.done or (s.c).deadline > weir_internal.clock() then
         return false;
     end if;
+    v_ids := array(select i from unnest((s.c).ids - s.done) r cross join generate_series(lower(r), upper(r) - 1) i);
     d.slot := e.slot;
     d.what := 2;
     d.id := e.id;
@@ -34,18 +37,20 @@ begin
     d.finished := false;
     execute format('select weir_internal.q%s_put($1)', q.no) using d;
     execute format(
+        'update weir_internal.q%s_parked p
+         set holder = null, reason = ''the lease expired'',
+             attempts = p.attempts + case when p.holder is null then $3 else 0 end
+         where p.group_id = $1 and p.id = any($2)', q.no)
+    using g.id, v_ids, e.attempt;
+    execute format(
         'with dead as (
              delete from weir_internal.q%s_parked
-             where group_id = $1 and holder = $2 and attempts >= $3 returning *)
+             where group_id = $1 and id = any($2) and attempts >= $3 returning *)
          select array_agg(row(null, null, id, null, attempts, key, payload, headers, enqueued_at, null)
                           ::weir_internal.later_row)
          from dead', q.no)
-    into v_dead using g.id, e.id, g.max_attempts;
+    into v_dead using g.id, v_ids, g.max_attempts;
     perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
-    execute format(
-        'update weir_internal.q%s_parked set holder = null, reason = ''the lease expired''
-         where group_id = $1 and holder = $2', q.no)
-    using g.id, e.id;
     return true;
 end
 $$;

@@ -42,8 +42,7 @@ declare
     v_old int := 0;           -- records passed over that were sent before the group's beginning
 begin
     if g.ordered then
-        v_lines := array(select distinct p.line from weir_internal.{q}_parked p
-                         where p.group_id = g.id and p.lane = p_lane);
+        v_lines := weir_internal.{q}_parked_lines(g.id, p_lane);
     end if;
     if c.finished then
         v_fresh := true;

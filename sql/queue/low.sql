@@ -1,7 +1,7 @@
 -- low
 -- Template of weir_internal.<q>_low: moves a slot's low-water mark over finished claims. It stops at the first
--- unfinished one, so that over the life of a slot each claim is passed once. (A claim finished piecewise by concurrent
--- transactions may hold it up; `unfinished` sees through that.)
+-- unfinished one, so that over the life of a slot each claim is passed once. Of a claim that concurrent transactions
+-- finished piecewise no row tells that nothing is left: its pieces are added up.
 --
 -- Parameters:
 --   p_slot  the slot
@@ -31,6 +31,9 @@ begin
             -- not "not exists": that may become a join on slot alone
             and (select true from weir_internal.{q}_claims_{k} d
                  where d.slot = c.slot and d.what = 2 and d.id = c.id and d.ids is null limit 1) is null
+            and (select c.ids <@ range_agg(m)
+                 from weir_internal.{q}_claims_{k} d cross join lateral unnest(d.ids) m
+                 where d.slot = c.slot and d.what = 2 and d.id = c.id) is not true
         order by c.id limit 1;
     --}
     end if;

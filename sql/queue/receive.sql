@@ -39,6 +39,7 @@ declare
     v_probed boolean := {priorities} > 1 or random() < 0.03125;
     v_lane int;
     v_expired boolean; -- only what has expired is wanted of the lane
+    v_released boolean := false; -- ordered: what had expired stands in its lines
     v_slot smallint;
     c weir_internal.claim;
     v_want int := p_max;
@@ -89,7 +90,7 @@ begin
     if g.ordered then
         if v_want > 0 and exists (
             select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
-            for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop
+            for o in select * from weir_internal.{q}_claim_parked(g, v_want, p_lease) loop
                 v_want := v_want - o.n;
                 v_out := v_out || o;
             end loop;
@@ -131,10 +132,14 @@ begin
                     v_out := v_out || o;
                 end loop;
                 c := weir_internal.{q}_fresh(v_slot, v_now);
+                v_released := g.ordered;
             end if;
             exit when v_want <= 0;
             continue when v_expired;
-            continue when g.ordered and weir_internal.{q}_occupied(g, c, v_now);
+            if g.ordered then
+                c.low := weir_internal.{q}_unoccupied(g, c, v_now);
+                continue when c.low is null;
+            end if;
             if v_lane < {lanes} then
                 v_claimed := weir_internal.{q}_claim(c, g, v_lane, v_want, p_lease);
                 foreach o in array v_claimed loop
@@ -148,14 +153,10 @@ begin
         v_probed := true;
         v_lanes := weir_internal.{q}_probe(g, v_first, v_now);
     end loop;
-    if g.ordered and v_want > 0 then
-        v_now := weir_internal.clock();
-        if exists (
-            select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
-            for o in select * from weir_internal.claim_parked({no}, g, v_want, p_lease) loop -- what expired just now
-                v_out := v_out || o;
-            end loop;
-        end if;
+    if v_released and v_want > 0 then
+        for o in select * from weir_internal.{q}_claim_parked(g, v_want, p_lease) loop
+            v_out := v_out || o;
+        end loop;
     end if;
     if pg_sequence_last_value('weir_internal.{q}_cancels') > 0 and cardinality(v_out) > 0 then
         v_out := weir_internal.drop_cancelled({no}, v_out);

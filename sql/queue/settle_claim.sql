@@ -93,7 +93,7 @@ begin
             end if;
             if g.ordered then
                 v_settled := v_ids
-                    + weir_internal.retry_ordered(q, g, c, c.ids - s.done - v_ids, v_again, p_delay);
+                    + weir_internal.{q}_retry_ordered(q, g, c, c.ids - s.done - v_ids, v_again, p_delay);
             else
                 perform weir_internal.{q}_retry(g, v_again, p_delay);
             end if;

@@ -58,6 +58,8 @@ begin
         perform setval(format('weir_internal.q%s_dedup_ring', v_queue),
             (extract(epoch from clock_timestamp()) * 1000000)::bigint * 6 + 1);
         execute format('create index q%1$s_later_id on weir_internal.q%1$s_later (id)', v_queue);
+        execute format(
+            'create index q%1$s_parked_lane on weir_internal.q%1$s_parked (group_id, lane, line)', v_queue);
         execute format('create sequence weir_internal.q%s_cancels minvalue 0', v_queue);
         if current_setting('server_version_num')::int >= 150000 then
             execute format('alter sequence weir_internal.q%s_waiting set unlogged', v_queue);

@@ -224,6 +224,28 @@ func TestConcurrentAcksOfOneClaimDoNotWait(t *testing.T) {
 	})
 }
 
+// Of what concurrent transactions finish of a claim no row says that nothing is left.
+func TestAClaimThatIsFinishedPieceByPieceIsNotWalkedForEver(t *testing.T) {
+	each(t, func(b bench) {
+		ids := b.send(2)
+		claim, _ := b.claim(2, "1 hour")
+		first := b.begin()
+		b.wantCount(1)(surface.Ack(b.Context(), first, queue, claim, ids[:1]))
+		b.wantCount(1)(surface.Ack(b.Context(), b.db.Pool(b), queue, claim, ids[1:]))
+		b.commit(first)
+		for range 40 { // the mark moves now and then
+			b.send(1)
+			next, _ := b.claim(1, "1 hour")
+			b.wantCount(1)(surface.Ack(b.Context(), b.db.Pool(b), queue, next, nil))
+		}
+		low := pgtest.QueryVal[int64](b, b.db, `select (weir_internal.q1_cursor((no * 2)::smallint)).low
+			from weir_internal.groups where name = $1`, group)
+		if low <= claim {
+			b.Errorf("the low-water mark is %d, the claim that is finished %d", low, claim)
+		}
+	})
+}
+
 func TestConcurrentAcksOfTheSameMessageCountItOnce(t *testing.T) {
 	each(t, func(b bench) {
 		ids := b.send(2)

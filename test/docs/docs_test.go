@@ -158,9 +158,10 @@ func (r *reader) runStatements(b block) (outputs []string, failure string) {
 // scriptBegin has a server that a script starts serve beside it until it ends; curl then finds it at any address.
 const scriptBegin = `weir() {
 	if [ "$1" != serve ]; then command weir "$@"; return; fi
+	rm -f served # of the server before
 	command weir "$@" 2>served &
 	trap "kill $! && wait $!" EXIT
-	until grep -q 'serving engine' served; do kill -0 $! || { cat served >&2; exit 1; }; sleep 0.1; done
+	until grep -qs 'serving engine' served; do kill -0 $! || { cat served >&2; exit 1; }; sleep 0.1; done
 	echo "connect-to = \"::127.0.0.1:$(sed -n 's/.*serving engine.*://p' served)\"" >> .curlrc
 }
 `

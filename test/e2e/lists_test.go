@@ -48,7 +48,7 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b := open(t)
 	b.busy()
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
-	b.press("main", "In work")
+	b.press("main", "Claimed")
 	b.see("kitchen-1")
 	b.see("in 5 d")
 	b.do(chromedp.Evaluate(`void fetch("v1/queues/orders/groups/default/receive", {method: "POST",
@@ -90,13 +90,13 @@ func TestAListFollowsWhatHappensWithoutBeingAsked(t *testing.T) {
 	b := open(t)
 	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
-	b.press("main", "In work")
-	b.see("default has nothing in work.")
+	b.press("main", "Claimed")
+	b.see("default has nothing claimed.")
 	b.db.Exec(t, "select weir.send('orders', '1')")
 	claim := pgtest.QueryVal[int64](t, b.db, "select claim_id from weir.receive('orders', lease => '1 hour')")
 	b.see(strconv.FormatInt(claim, 10))
 	b.db.Exec(t, "select weir.ack('orders', $1)", claim)
-	b.see("default has nothing in work.")
+	b.see("default has nothing claimed.")
 }
 
 func TestTheTabsOfAQueueAreUsedByKeyboard(t *testing.T) {
@@ -105,12 +105,12 @@ func TestTheTabsOfAQueueAreUsedByKeyboard(t *testing.T) {
 	b.do(chromedp.Navigate(b.url+"/#/queues/orders"), chromedp.WaitVisible(`[data-key="Messages"]`, chromedp.ByQuery),
 		chromedp.Focus(`[data-key="Messages"]`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight),
 		chromedp.KeyEvent(kb.Enter))
-	b.see("default has nothing in work.")
+	b.see("default has nothing claimed.")
 	var selected, label string
 	b.do(chromedp.Evaluate(`document.querySelector('[aria-selected="true"]').innerText`, &selected),
 		chromedp.Evaluate(`document.querySelector('[role="tabpanel"]').getAttribute("aria-label")`, &label))
-	if selected != "In work" || label != selected {
-		t.Errorf("selected is %q, the panel is %q, want In work", selected, label)
+	if selected != "Claimed" || label != selected {
+		t.Errorf("selected is %q, the panel is %q, want Claimed", selected, label)
 	}
 	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Enter))
 	b.see("No workflow of orders runs or ended lately.")
@@ -123,7 +123,7 @@ func TestAReadOnlyServerOffersNothingInTheLists(t *testing.T) {
 	b.press("main", "Schedules")
 	b.see("closing-time")
 	b.lacks("Pause", "Delete", "Resume")
-	b.press("main", "In work")
+	b.press("main", "Claimed")
 	b.see("kitchen-1")
 }
 
@@ -135,7 +135,7 @@ func TestTheListsFitAPhoneAndBothThemes(t *testing.T) {
 			Name: "prefers-color-scheme", Value: theme,
 		}}), chromedp.Navigate(b.url+"/#/queues/orders"))
 		for tab, text := range map[string]string{
-			"In work": "kitchen-1", "Delayed, retries": "retry", "Schedules": "closing-time", "Workflows": "menu-7",
+			"Claimed": "kitchen-1", "Delayed, retries": "retry", "Schedules": "closing-time", "Workflows": "menu-7",
 		} {
 			b.do(chromedp.EmulateViewport(1280, 900))
 			b.press("main", tab)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -72,4 +73,45 @@ func rowsRead(l lines, tx pgx.Tx) (n int64) {
 		l.Fatal(err)
 	}
 	return n
+}
+
+// What is parked is found by the index, line after line, and read only as far as it is claimed.
+func TestLinesAreReadNoFurtherThanTheyAreClaimed(t *testing.T) {
+	const (
+		waiting  = 300 // messages of each of three keys
+		readMost = 60  // rows of 900
+	)
+	each(t, "patience => '1 hour'", func(l lines) {
+		l.sendBatch("abc" + strings.Repeat("a", waiting) + strings.Repeat("b", waiting) + strings.Repeat("c", waiting))
+		for _, m := range l.receive(3, "1 hour", "a1", "b2", "c3") {
+			l.nack(m, "0")
+		}
+		l.receive(1000, "1 hour", "a1", "b2", "c3") // what came behind them joins their lines
+		l.db.Exec(l, "analyze")
+		pool := l.db.Pool(l)
+		reads := func(what string, do func(tx pgx.Tx)) {
+			tx, err := pool.Begin(l.Context())
+			if err != nil {
+				l.Fatal(err)
+			}
+			defer tx.Rollback(l.Context()) //nolint:errcheck // so that the next begins where this did
+			read := -rowsRead(l, tx)
+			do(tx)
+			if read += rowsRead(l, tx); read > readMost || read < 1 {
+				l.Errorf("%s read %d parked rows, at most %d", what, read, readMost)
+			}
+		}
+		receive := func(tx pgx.Tx, batchMax int) {
+			if _, err := surface.Receive(l.Context(), tx, queue, group, batchMax, "1 hour"); err != nil {
+				l.Fatal(err)
+			}
+		}
+		reads("a receive while all is claimed", func(tx pgx.Tx) { receive(tx, 1000) })
+		l.send("a", 0)
+		reads("a claim in the lane", func(tx pgx.Tx) { receive(tx, 1000) })
+		l.clock.Advance(l, 2*time.Hour)
+		reads("a claim of heads that failed", func(tx pgx.Tx) { receive(tx, 1000) })
+		l.db.Exec(l, "update weir_internal.q1_parked set attempts = 0")
+		reads("a claim of ten of what waits", func(tx pgx.Tx) { receive(tx, 10) })
+	})
 }

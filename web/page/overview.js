@@ -68,7 +68,7 @@ const head = () =>
       h("th", {}, "Queue"),
       h("th", { class: "n" }, "Waiting"),
       h("th", { class: "wide" }, "Trend"),
-      h("th", { class: "n" }, "In work"),
+      h("th", { class: "n" }, "Claimed"),
       h("th", { class: "n wide" }, "Delayed"),
       h("th", { class: "n" }, "Dead"),
       h("th", { class: "n wide" }, "In"),

@@ -10,7 +10,7 @@ import { claims, delayed, parkedKeys } from "./work.js";
 
 const lists = [
   ["Messages", messages],
-  ["In work", claims],
+  ["Claimed", claims],
   ["Delayed, retries", delayed],
   ["Parked keys", parkedKeys],
   ["Dead letters", deadLetters],
@@ -129,7 +129,7 @@ function numbers(stats) {
   const exact = stats.every((s) => s.exact !== false);
   return [
     ["Waiting, all groups", count(sum("waiting"), exact)],
-    ["In work", count(sum("claimed"), exact)],
+    ["Claimed", count(sum("claimed"), exact)],
     ["Delayed", count(stats[0]?.delayed)],
     ["Dead", count(sum("dead"))],
     ["Sent", rate(stats[0] && (speed(stats[0], "sent") ?? stats[0].sent_rate))],
@@ -170,7 +170,7 @@ const groupHead = () =>
       h("th", {}, "Group"),
       h("th", { class: "n" }, "Waiting"),
       h("th", { class: "wide" }, "Trend"),
-      h("th", { class: "n" }, "In work"),
+      h("th", { class: "n" }, "Claimed"),
       h("th", { class: "n" }, "Delayed"),
       h("th", { class: "n" }, "Parked"),
       h("th", { class: "n" }, "Dead"),

@@ -42,7 +42,7 @@ const lease = (c) =>
 /** claims shows who works at what. */
 export const claims = live(
   api.claims,
-  (group) => `${group} has nothing in work.`,
+  (group) => `${group} has nothing claimed.`,
   ["Claim", "Held by", "Session", "Since", "Lease ends", "Messages", "First message", "Deliveries"],
   (c) => [c.claim_id, holder(c), c.pid, time(c.claimed_at), lease(c), c.messages, String(c.first_id), c.attempt],
 );

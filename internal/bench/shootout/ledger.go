@@ -28,9 +28,12 @@ func readLedgers(dir string) ([]entry, error) {
 			return nil, fmt.Errorf("read ledger: %w", err)
 		}
 		for ; len(data) >= 16; data = data[16:] {
-			all = append(all, entry{
+			e := entry{
 				int64(binary.LittleEndian.Uint64(data)), int64(binary.LittleEndian.Uint64(data[8:])), //nolint:gosec // as written
-			})
+			}
+			if e.at != 0 { // else a killed worker had the space, and no message for it
+				all = append(all, e)
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.at, b.at) })

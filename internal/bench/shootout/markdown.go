@@ -20,9 +20,10 @@ func (s *Shootout) WriteMarkdown(w io.Writer, dir string) error {
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "![Messages a second](shootout.svg)\n\n")
-	fmt.Fprintf(w, "Medians of the repetitions (smallest - largest). *of best other*: Weir's rate over that of the "+
-		"fastest\nother system. CPU: seconds a million messages, of PostgreSQL "+
-		"and of the clients. \"no\": the system has no such thing.\n")
+	fmt.Fprint(w, "Medians of the repetitions (smallest - largest). *of best other*: Weir's rate over that of the "+
+		"fastest other system.\nCPU: seconds a million messages, of PostgreSQL and of the clients. WAL, commits and dead "+
+		"tuples: a message. Storage,\nindexes and memory: the most that was seen. Latency: of open loops, from the "+
+		"planned time; closed loops have none.\n\"no\": the system has no such thing.\n")
 	s.writeVerdict(w)
 	if err := writeNotes(w, dir); err != nil {
 		return err
@@ -33,7 +34,7 @@ func (s *Shootout) WriteMarkdown(w io.Writer, dir string) error {
 			section = t.Section
 			fmt.Fprintf(w, "\n## %s\n", section)
 		}
-		fmt.Fprintf(w, "\n### %s\n\n%s.\n\n", t.Name, t.About)
+		fmt.Fprintf(w, "\n### %s\n\n%s\n\n", t.Name, t.about())
 		t.writeMarkdown(w)
 	}
 	return nil
@@ -121,14 +122,23 @@ func (t *Table) columns() []column {
 		column{"commits", number("%.3f", func(r *Row) Spread { return r.Commits })},
 		column{"dead tuples", number("%.3f", func(r *Row) Spread { return r.DeadTuples })},
 		column{"storage MB", number("%.1f", func(r *Row) Spread { return r.StorageMB })},
-		column{"lost, twice, disordered", func(r *Row) string {
-			text := fmt.Sprintf("%d, %d, %d", r.Lost, r.Duplicated, r.OutOfOrder)
-			if r.Left > 0 {
-				text += fmt.Sprintf("; %d left", r.Left)
-			}
-			return text
-		}})
+		column{"of it indexes", number("%.1f", func(r *Row) Spread { return r.IndexMB })},
+		column{"server MB", number("%.0f", func(r *Row) Spread { return r.ServerMB })},
+		column{"client MB", number("%.0f", func(r *Row) Spread { return r.ClientMB })},
+		column{"lost, twice, disordered", (*Row).faults})
 }
+
+// faults counts what was lost, came twice and came out of order, and what was left, of all repetitions together.
+func (row *Row) faults() string {
+	text := fmt.Sprintf("%d, %d, %d", row.Lost, row.Duplicated, row.OutOfOrder)
+	if row.Left > 0 {
+		text += fmt.Sprintf("; %d left", row.Left)
+	}
+	return text
+}
+
+// about says what is done, as a sentence.
+func (w *Workload) about() string { return strings.ToUpper(w.About[:1]) + w.About[1:] + "." }
 
 func (t *Table) writeMarkdown(w io.Writer) {
 	columns := t.columns()

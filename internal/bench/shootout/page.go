@@ -18,6 +18,7 @@ type card struct {
 	Name, About    string
 	Views          string // those that it is seen in
 	Drawings       []drawing
+	Faults         []fault
 	Cannot, Failed string
 	Heads          []string
 	Rows           []cells
@@ -28,6 +29,9 @@ type drawing struct {
 	Figure, View string
 	Chart        template.HTML
 }
+
+// fault is what an entrant lost, delivered twice or out of order, or left.
+type fault struct{ Views, Text string }
 
 type cells struct {
 	Own   bool
@@ -87,6 +91,7 @@ func (s *Shootout) WriteHTML(w io.Writer) error {
 	for _, one := range prices {
 		p.Figures = append(p.Figures, one.name)
 	}
+	p.Figures = append(p.Figures, storageFigure)
 	for _, one := range s.Machine.settings() {
 		p.Settings = append(p.Settings, strings.Trim(one, "`"))
 	}
@@ -114,7 +119,7 @@ func (s *Shootout) WriteHTML(w io.Writer) error {
 }
 
 func (t *Table) card(p page) card {
-	c := card{Name: t.Name, About: t.About + "."}
+	c := card{Name: t.Name, About: t.about()}
 	columns := t.columns()
 	c.Heads = append(c.Heads, "version")
 	for _, col := range columns {
@@ -136,6 +141,9 @@ func (t *Table) card(p page) card {
 			row.Cells = append(row.Cells, col.text(r))
 		}
 		c.Rows = append(c.Rows, row)
+		if r.Lost+r.Duplicated+r.OutOfOrder+r.Left > 0 {
+			c.Faults = append(c.Faults, fault{row.Views, r.Label() + " " + r.faults()})
+		}
 	}
 	c.Cannot, c.Failed = strings.Join(cannot, ", "), strings.Join(failed, "; ")
 	for _, v := range p.Views {
@@ -163,6 +171,14 @@ func (t *Table) drawings(v view, entrants []Entrant) []drawing {
 	for _, one := range prices {
 		if bars := t.priceBars(one, entrants); len(bars) > 0 {
 			draw(one.name, barChart(bars, roomFor(bars)))
+		}
+	}
+	for _, part := range []struct {
+		unit string
+		of   func(Sample) float64
+	}{{"MB of tables", Sample.tableMB}, {"MB of indexes", Sample.indexMB}} {
+		if lines := t.overTime(part.of, entrants); len(lines) > 0 {
+			draw(storageFigure, lineChart(lines, "seconds", part.unit, false, false))
 		}
 	}
 	return all
@@ -219,8 +235,10 @@ func (s *Shootout) loadCharts(entrants []Entrant) []string {
 	return charts
 }
 
-// mainFigure names what a workload is about.
-const mainFigure = "rate and latency"
+const (
+	mainFigure    = "rate and latency" // what a workload is about
+	storageFigure = "storage over time"
+)
 
 // price is a figure of which less is better.
 type price struct {
@@ -229,6 +247,10 @@ type price struct {
 }
 
 var prices = []price{
+	{"p95", "ms", func(r *Row) Spread { return r.P95 }},
+	{"p99", "ms", func(r *Row) Spread { return r.P99 }},
+	{"p99.9", "ms", func(r *Row) Spread { return r.P999 }},
+	{"max", "ms", func(r *Row) Spread { return r.Max }},
 	{"server CPU", "s a million", func(r *Row) Spread { return r.ServerCPU }},
 	{"client CPU", "s a million", func(r *Row) Spread { return r.ClientCPU }},
 	{"WAL", "B a message", func(r *Row) Spread { return r.WAL }},
@@ -273,7 +295,7 @@ func (t *Table) charts(entrants []Entrant) []string {
 			ramps = append(ramps, t.line(r, r.steps(), entrants))
 		}
 		if t.Hold != "" || t.Late || t.Long > 5 {
-			stores = append(stores, t.line(r, r.storage(), entrants))
+			stores = append(stores, t.line(r, r.overTime(Sample.storageMB), entrants))
 		}
 	}
 	if len(bars) == 0 {
@@ -338,11 +360,23 @@ func (row *Row) steps() []point {
 	return points
 }
 
-// storage is how the first repetition's storage went.
-func (row *Row) storage() []point {
+// overTime is how a figure of the first repetition's samples went.
+func (row *Row) overTime(of func(Sample) float64) []point {
 	var points []point
 	for _, s := range row.best[0].Samples {
-		points = append(points, point{s.At, float64(s.TableBytes+s.IndexBytes) / 1e6})
+		points = append(points, point{s.At, of(s)})
 	}
 	return points
+}
+
+// overTime is how a figure of the samples went with all who have some.
+func (t *Table) overTime(of func(Sample) float64, entrants []Entrant) []line {
+	var lines []line
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if len(r.best) > 0 && len(r.best[0].Samples) > 0 {
+			lines = append(lines, t.line(r, r.overTime(of), entrants))
+		}
+	}
+	return lines
 }

@@ -59,6 +59,21 @@ type Sample struct {
 	Dead       int64   `json:"dead"` // tuples, as the server knows
 }
 
+func (s Sample) tableMB() float64 { return float64(s.TableBytes) / 1e6 }
+
+func (s Sample) indexMB() float64 { return float64(s.IndexBytes) / 1e6 }
+
+func (s Sample) storageMB() float64 { return s.tableMB() + s.indexMB() }
+
+// most returns the largest of a figure of the samples; 0 when there are none.
+func (r *Result) most(of func(Sample) float64) *float64 {
+	most := 0.0
+	for _, s := range r.Samples {
+		most = max(most, of(s))
+	}
+	return &most
+}
+
 // perMessage returns a pointer to a share, nil when there is nothing to share among.
 func perMessage(amount float64, messages int64) *float64 {
 	if messages <= 0 {

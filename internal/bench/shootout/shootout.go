@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -94,7 +95,7 @@ func pick[T any](kind string, all []T, name func(T) string, wanted []string) ([]
 	}
 	for _, w := range wanted {
 		if !slices.Contains(names, w) {
-			return nil, optionf("no %s %q; there are %v", kind, w, names)
+			return nil, optionf("no %s %q; there are %s", kind, w, strings.Join(names, ", "))
 		}
 	}
 	if len(wanted) == 0 {
@@ -315,12 +316,12 @@ func openRaw(path string, h header) (*rawFile, error) {
 func Read(path string) (*Shootout, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open results: %w", err)
+		return nil, fmt.Errorf("open results, which weir bench shootout writes: %w", err)
 	}
 	defer file.Close()
 	raw, err := readRaw(file)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s, which is not as weir bench shootout writes it: %w", path, err)
 	}
 	return raw.shootout(), nil
 }

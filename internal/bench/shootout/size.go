@@ -177,7 +177,7 @@ func (s *Shootout) Estimate(t Target) (*Size, error) {
 // WriteTable writes the size with a tab between columns.
 func (z *Size) WriteTable(w io.Writer) {
 	t := z.Target
-	fmt.Fprintf(w, "%.0f messages/s of %d bytes in batches of %d to %d groups, kept for %.0f s\n\n", t.Rate,
+	fmt.Fprintf(w, "%.0f messages/s of %d bytes in batches of %d, to each of %d groups, kept for %.0f s\n\n", t.Rate,
 		t.Payload, t.Batch, t.FanOut, t.Keep)
 	fmt.Fprintf(w, "PostgreSQL at work\t%.2f cores\n", z.CPU)
 	fmt.Fprintf(w, "vCPUs to have\t%d\tbusy for at most %.0f %% of the time\n", z.VCPUs, 100*busyMost)

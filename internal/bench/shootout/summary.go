@@ -48,7 +48,7 @@ type Row struct {
 	Workers int    // at the median repetition's peak
 	Ratio   float64
 	P50, P95, P99, P999, Max,
-	ServerCPU, ClientCPU, WAL, Commits, DeadTuples, ServerMB, ClientMB, StorageMB Spread
+	ServerCPU, ClientCPU, WAL, Commits, DeadTuples, ServerMB, ClientMB, StorageMB, IndexMB Spread
 	Lost, Duplicated, OutOfOrder int64 // of all repetitions together
 	Left                         int64 // likewise
 	best                         []Result
@@ -194,13 +194,8 @@ func (row *Row) sum() {
 	row.DeadTuples = of(func(r Result) *float64 { return r.DeadTuples })
 	row.ServerMB = of(func(r Result) *float64 { return &r.ServerMB })
 	row.ClientMB = of(func(r Result) *float64 { return &r.ClientMB })
-	row.StorageMB = of(func(r Result) *float64 {
-		most := 0.0
-		for _, s := range r.Samples {
-			most = max(most, float64(s.TableBytes+s.IndexBytes)/1e6)
-		}
-		return &most
-	})
+	row.StorageMB = of(func(r Result) *float64 { return r.most(Sample.storageMB) })
+	row.IndexMB = of(func(r Result) *float64 { return r.most(Sample.indexMB) })
 }
 
 // Outcome says in a word how it went when there is no figure.

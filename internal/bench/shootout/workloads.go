@@ -66,8 +66,8 @@ func Workloads() []Workload {
 			Name: "send-1", Section: sectionThroughput, About: "4 producers send one message a call",
 			Producers: 4, Batch: 1, Bytes: 22, Timed: true,
 		},
-		consume(4, 1, backlogMessages), consume(4, 1000, backlogMessages), fanOut(1), fanOut(5), keys(100), kill("worker"),
-		kill("postgres"),
+		consume(4, 1, backlogMessages), consume(4, 1000, backlogMessages), fanOut(1), fanOut(5), keys(100),
+		kill("worker", "the workers"), kill("postgres", "PostgreSQL"),
 	}
 	all = append(all, published()...)
 	all = append(all, jobs(true), latency("idle", 10), latency("latency-5000", 5000), fanOut(2), fanOut(10),
@@ -186,10 +186,10 @@ func held(by string) Workload {
 	return w
 }
 
-func kill(what string) Workload {
+func kill(what, whom string) Workload {
 	return Workload{
 		Name: "kill-" + what, Section: sectionTrouble,
-		About:     "kill -9 of the " + what + " in the middle; 200 messages a second",
+		About:     "kill -9 of " + whom + " in the middle; 200 messages a second",
 		Producers: 1, Consumers: 4, Batch: 1, Bytes: 256, Rate: 200, Timed: true, Kill: what, LeaseS: leaseS, Long: 2,
 	}
 }

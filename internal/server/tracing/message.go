@@ -26,9 +26,6 @@ const linksMax = 128
 
 type tracerKey struct{}
 
-// Active reports whether a context belongs to a span that is being recorded, so that it is worth while to tell it more.
-func Active(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
-
 // Carry returns the headers of a message with the context of the request in them. Headers that carry a context, and
 // those that are no object, stay as they are; so do all where nothing is traced.
 func Carry(ctx context.Context, headers json.RawMessage) json.RawMessage {

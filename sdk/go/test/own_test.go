@@ -35,6 +35,18 @@ func (w *watched) Query(ctx context.Context, text string, args ...any) (pgx.Rows
 	return w.Pool.Query(ctx, text, args...)
 }
 
+// count returns how many statements have a part.
+func (w *watched) count(part string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.texts {
+		if strings.Contains(text, part) {
+			n++
+		}
+	}
+	return n
+}
+
 // last returns the newest statement.
 func (w *watched) last() string {
 	w.mu.Lock()
@@ -123,6 +135,43 @@ func TestAClientFollowsQueuesThatAreRenamedDroppedAndMadeAnew(t *testing.T) {
 	}
 }
 
+func TestNamesAreAskedForOnceAfterSomeCallsAndAgainWhenTheyAreGone(t *testing.T) {
+	t.Parallel()
+	db, admin := newClient(t)
+	pool := &watched{Pool: db.Pool(t)}
+	c := weir.New(pool)
+	const tells, name, own = "has_function_privilege", "select weir.queue_function(", `:q"(`
+	send := func(calls int, want error) {
+		t.Helper()
+		for range calls {
+			if _, err := c.Send(t.Context(), "q", 1); !errors.Is(err, want) {
+				t.Fatalf("send: %v, want %v", err, want)
+			}
+		}
+	}
+	expect := func(when string, asked, names, calls int) {
+		t.Helper()
+		if a, n, o := pool.count(tells), pool.count(name), pool.count(own); a != asked || n != names || o != calls {
+			t.Errorf("%s: asked %d times whether names are told, %d times for one, called %d own functions; want %d, %d, %d",
+				when, a, n, o, asked, names, calls)
+		}
+	}
+	send(8, nil)
+	expect("few calls", 0, 0, 0)
+	send(4, nil)
+	expect("more", 1, 1, 4)
+	for range enough {
+		get(c.SendBatch(t.Context(), "q", []weir.Outgoing{{Payload: 1}, {Payload: 2}}))(t)
+	}
+	expect("another function", 1, 2, 8)
+	must(t, admin.RenameQueue(t.Context(), "q", "other"))
+	send(8, weir.ErrQueueNotFound)
+	expect("the queue is gone", 1, 2, 9)
+	must(t, admin.CreateQueue(t.Context(), "q", weir.QueueOptions{}))
+	send(5, nil)
+	expect("there is another", 1, 3, 13)
+}
+
 // transactions begin one in each way; end rolls it back.
 func transactions(t *testing.T, db *pgtest.DB, c *weir.Client) map[string]func() (tx *weir.Client, end func() error) {
 	t.Helper()
@@ -159,6 +208,22 @@ func TestATransactionThatMeetsADroppedQueueIsToldSo(t *testing.T) {
 		}
 		must(t, end())
 		must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{}))
+	}
+}
+
+func TestAClientOverHTTPCallsPublicFunctionsInATransactionOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	remote := get(weir.NewHTTP("http://127.0.0.1:1", nil))(t)
+	for name, begin := range transactions(t, db, remote) {
+		tx, end := begin()
+		for range enough {
+			get(tx.Send(t.Context(), "q", name))(t)
+		}
+		must(t, end())
+	}
+	if got := get(c.Receive(t.Context(), "q"))(t); len(got) != 0 {
+		t.Errorf("received %v, which were rolled back", got)
 	}
 }
 

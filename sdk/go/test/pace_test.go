@@ -50,7 +50,7 @@ func cooled(t *testing.T, seen *requests, sent, handled *atomic.Int64) {
 	pgtest.WaitFor(t, "messages that nobody looks for", func() bool {
 		receives, before := seen.receives(), sent.Load()
 		pgtest.WaitFor(t, "300 messages to be sent", func() bool { return sent.Load() >= before+300 })
-		return handled.Load() > 100 && seen.receives() == receives
+		return handled.Load() > 0 && seen.receives() == receives
 	})
 }
 

@@ -15,11 +15,15 @@ import (
 	weir "github.com/weirmq/weir/sdk/go"
 )
 
-// requests notes what a worker asks of the engine to get messages, in order: "receive 100", for so many, and "mark".
+// requests notes what a worker asks of the engine to get messages, in order: "receive 100", for so many, and "mark". A
+// receive that got nothing is "receive 100 in vain".
 type requests struct {
 	mu   sync.Mutex
 	list []string
 }
+
+// requestKey is where the context of a receive has its place in the list.
+type requestKey struct{}
 
 // TraceQueryStart implements pgx.QueryTracer.
 func (r *requests) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
@@ -27,6 +31,7 @@ func (r *requests) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.Trace
 	defer r.mu.Unlock()
 	switch {
 	case strings.HasPrefix(q.SQL, "select claim_id, n, first_id"): // the queue's own function, or the public one
+		ctx = context.WithValue(ctx, requestKey{}, len(r.list))
 		r.list = append(r.list, fmt.Sprint("receive ", q.Args[len(q.Args)-2]))
 	case strings.Contains(q.SQL, "select weir.mark_waiting"):
 		r.list = append(r.list, "mark")
@@ -35,7 +40,15 @@ func (r *requests) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.Trace
 }
 
 // TraceQueryEnd implements pgx.QueryTracer.
-func (*requests) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (r *requests) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryEndData) {
+	at, ok := ctx.Value(requestKey{}).(int)
+	if !ok || q.CommandTag.RowsAffected() > 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list[at] += " in vain"
+}
 
 // after returns which calls came next to those that are like one.
 func (r *requests) after(call string) map[string]int {

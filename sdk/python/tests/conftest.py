@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 import pytest_asyncio
+from psycopg.conninfo import make_conninfo
 
 import weir
 
 DSN = os.environ.get("WEIR_TEST_DSN", "")
 URL = os.environ.get("WEIR_TEST_URL", "")
 TOKEN_URL = os.environ.get("WEIR_TEST_TOKEN_URL", "")
+ADMIN_DSN = os.environ.get("WEIR_TEST_ADMIN_DSN", "")
 TOKEN = os.environ.get("WEIR_TEST_TOKEN", "")
 
 
@@ -50,3 +58,36 @@ def queue(client: weir.Client) -> Iterator[str]:
     client.create_queue(name, lanes=1)
     yield name
     client.drop_queue(name)
+
+
+def admin_connection() -> psycopg.Connection[Any]:
+    """Return a connection of the superuser, each of whose statements is a transaction."""
+    return psycopg.connect(ADMIN_DSN, autocommit=True)
+
+
+@contextmanager
+def new_database() -> Iterator[str]:
+    """Lend an empty database, as its DSN."""
+    name = f"py_{uuid.uuid4().hex[:8]}"
+    with admin_connection() as admin:
+        admin.execute(f"create database {name}")
+        yield make_conninfo(ADMIN_DSN, dbname=name)
+        admin.execute(f"drop database {name} with (force)")
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The DSN of a database of the test's own with the engine."""
+    with new_database() as dsn:
+        subprocess.run([os.environ["WEIR"], "install", "--dsn", dsn], check=True, stdout=subprocess.DEVNULL)
+        yield dsn
+
+
+@pytest.fixture(scope="session")
+def old_dsn() -> Iterator[str]:
+    """The DSN of a database with an engine of 0.1.0."""
+    script = gzip.decompress((Path(__file__).parents[3] / "test/upgrade/testdata/0.1.0.sql.gz").read_bytes())
+    with new_database() as dsn:
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            conn.execute(script, prepare=False)
+        yield dsn

@@ -1,29 +1,26 @@
 """Plays the cases of sdk/conformance, with the client of threads and the one of asyncio.
 
-Over SQL, also on an engine of 0.1.0, and over HTTP, with and without a token.
+Over SQL, also through queues' own functions and on an engine of 0.1.0, and over HTTP, with and without a token.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import inspect
 import json
-import os
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
 import weir
 from conftest import DSN, TOKEN, TOKEN_URL, URL
+from weir.calls import own
 from weir.errors_generated import NOT_SUPPORTED
 
 ROOT = Path(__file__).parents[3]
@@ -33,7 +30,9 @@ CASES = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "sdk
 def ways(case: Any) -> list[str]:
     """Return the ways to the engine that a case is played over."""
     transports = case.get("transports", ["sql", "http"])
-    return [way for transport in transports for way in {"sql": ["sql", "old"], "http": ["http", "token"]}[transport]]
+    return [
+        way for transport in transports for way in {"sql": ["sql", "own", "old"], "http": ["http", "token"]}[transport]
+    ]
 
 
 PLAYS = [
@@ -226,25 +225,14 @@ def unordered(got: list[Any], want: list[Any], place: str) -> None:
         left.remove(like[0])
 
 
-@pytest.fixture(scope="session")
-def old_dsn() -> Iterator[str]:
-    """Return the DSN of a database with an engine of 0.1.0."""
-    admin = os.environ["WEIR_TEST_ADMIN_DSN"]
-    name = f"old_{uuid.uuid4().hex[:8]}"
-    dsn = make_conninfo(admin, dbname=name)
-    with psycopg.connect(admin, autocommit=True) as conn:
-        conn.execute(f"create database {name}")  # type: ignore[arg-type]
-        with psycopg.connect(dsn, autocommit=True) as there:
-            script = gzip.decompress((ROOT / "test/upgrade/testdata/0.1.0.sql.gz").read_bytes())
-            there.execute(script, prepare=False)
-        yield dsn
-        conn.execute(f"drop database {name} with (force)")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(("case", "way", "flavour"), PLAYS)
-async def test_case(case: Any, way: str, flavour: str, request: pytest.FixtureRequest) -> None:
+async def test_case(
+    case: Any, way: str, flavour: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     token = TOKEN if way == "token" else None
-    target = {"sql": DSN, "http": URL, "token": TOKEN_URL}.get(way) or request.getfixturevalue("old_dsn")
+    if way == "own":
+        monkeypatch.setattr(own, "_AFTER", 0)
+    target = {"sql": DSN, "own": DSN, "http": URL, "token": TOKEN_URL}.get(way) or request.getfixturevalue("old_dsn")
     connect = weir.connect if flavour == "sync" else weir.connect_async
     client = connect(target, token=token)
     player = Player(client, way == "old" and "since" in case)

@@ -93,7 +93,8 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** A client whose calls are part of the caller's own transaction; it never retries, commits or rolls back. */
   in(tx: Queryable): Client<Q> {
-    return new Client<Q>(tx, this.options, false);
+    const target = this.transport instanceof SqlTransport ? this.transport.within(tx) : tx;
+    return new Client<Q>(target, this.options, false);
   }
 
   /**

@@ -131,12 +131,11 @@ function causeOf(error: unknown): unknown {
   return cause ?? meta?.driverAdapterError;
 }
 
-/** What PostgreSQL raised, when this is it: a five-character code, here or in `meta`, where Prisma has it. */
+/** What PostgreSQL raised, when this is it, as a WeirError. */
 function raisedBy(error: unknown): WeirError | undefined {
-  const { meta, ...own } = fields(error);
-  const from = isState(fields(meta).code) ? fields(meta) : own;
-  const code = from.code;
-  if (!isState(code) || (from === own && own.severity === undefined)) return undefined;
+  const from = reported(error);
+  if (!from) return undefined;
+  const { code } = from;
   const message = typeof from.message === "string" ? from.message : (error as Error).message;
   if (undefinedCodes.includes(code)) return refuse(Code.notSupported, message, hintOlder); // the statement is ours
   const info = codeInfos.get(code) ?? foreign(code);
@@ -148,6 +147,27 @@ function raisedBy(error: unknown): WeirError | undefined {
     ...info,
     cause: error,
   });
+}
+
+/** The fields of what PostgreSQL raised: those with a five-character code, here or in `meta`, where Prisma has it. */
+function reported(error: unknown): (Record<string, unknown> & { code: string }) | undefined {
+  const { meta, ...own } = fields(error);
+  const from = isState(fields(meta).code) ? fields(meta) : own;
+  const { code } = from;
+  return isState(code) && (from !== own || own.severity !== undefined) ? { ...from, code } : undefined;
+}
+
+/** The SQLSTATE of what a driver threw; undefined when PostgreSQL did not raise it. */
+export function sqlState(error: unknown): string | undefined {
+  return causes(error)
+    .map(reported)
+    .find((found) => found !== undefined)?.code;
+}
+
+/** A queue was there before; the transaction that met this cannot ask any more. */
+export function queueGone(queue: string): WeirError {
+  const hint = "It was dropped or renamed, and the transaction is over.";
+  return refuse(Code.queueNotFound, `there is no queue "${queue}" any more`, hint);
 }
 
 /** The own and inherited fields that matter; none for what is no object. */

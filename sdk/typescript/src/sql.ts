@@ -2,7 +2,8 @@
 
 import type { Queryable, Row } from "./database.js";
 import { rowsOf } from "./database.js";
-import { fromDriver } from "./errors.js";
+import { fromDriver, queueGone, sqlState, WeirError } from "./errors.js";
+import { type OwnCall, OwnCalls } from "./own.js";
 import { SqlJobs } from "./sql_jobs.js";
 import type {
   Binding,
@@ -79,6 +80,41 @@ const settlements: Record<SettleKind, string> = {
     from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], reason text)`,
 };
 
+// What calls queues' own functions: they take all arguments, by place, and null for what is not given.
+const ownCalls = {
+  send: {
+    verb: "send",
+    text: `select {function}($1::text::jsonb, $2::text, $3::text::jsonb,
+      make_interval(secs => $4::text::float8 / 1000), $5::text::int)::text as result`,
+  },
+  sendBatch: {
+    verb: "send_batch",
+    text: `select unnest({function}(
+      array(select jsonb_array_elements($1::text::jsonb)),
+      (select array_agg(e) from jsonb_array_elements_text($2::text::jsonb) e),
+      (select array_agg(nullif(e, 'null')) from jsonb_array_elements($3::text::jsonb) e),
+      make_interval(secs => $4::text::float8 / 1000), $5::text::int))::text as result`,
+  },
+  receive: {
+    verb: "receive",
+    text: `select ${recordColumns}
+      from unnest({function}($1::text, $2::text::int, make_interval(secs => $3::text::float8 / 1000)))`,
+  },
+  ack: {
+    verb: "ack",
+    text: `select {function}(r.claim_id, r.ids) as result
+      from jsonb_to_recordset($1::text::jsonb) as r (claim_id bigint, ids bigint[])`,
+  },
+};
+// An older engine has no such function; a role may have been granted less. Neither is to be an error, which would end
+// the caller's transaction.
+const tells = `select coalesce(has_function_privilege(to_regprocedure('weir.queue_function(text,text)'), 'execute'),
+  false) as tells`;
+const functionName = "select weir.queue_function($1::text, $2::text) as name";
+/** What the database says when a queue's own function is not there: undefined_function. */
+const gone = "42883";
+const inFailedTransaction = "25P02";
+
 /** The engine's functions, called through a database, a connection or a transaction. */
 export class SqlTransport implements Transport {
   readonly jobs = new SqlJobs(this);
@@ -86,30 +122,50 @@ export class SqlTransport implements Transport {
   constructor(
     readonly db: Queryable,
     private readonly end: () => Promise<void> = async () => {},
+    private readonly own = new OwnCalls(),
   ) {}
 
+  /** The same through a connection or a transaction of the caller's. */
+  within(tx: Queryable): SqlTransport {
+    return new SqlTransport(tx, undefined, this.own);
+  }
+
   async send(queue: string, m: Outgoing, options: SendBatchOptions): Promise<string> {
-    return this.value("send", {
-      queue_name: ["text", queue],
+    const args: Arguments = {
       payload: ["jsonb", encode(m.payload)],
       key: ["text", m.key],
       headers: ["jsonb", json(m.headers)],
       delay: ["interval", number(options.delayMs)],
-      dedup_key: ["text", m.dedupKey],
       priority: ["int", number(options.priority)],
-    });
+    };
+    const own = m.dedupKey === undefined ? ownCalls.send : undefined;
+    const [row] = await this.often(own, queue, values(args), () =>
+      this.call("result::text", "send", {
+        queue_name: ["text", queue],
+        ...args,
+        dedup_key: ["text", m.dedupKey],
+      }),
+    );
+    return row?.result as string;
   }
 
   async sendBatch(queue: string, batch: readonly Outgoing[], options: SendBatchOptions): Promise<string[]> {
-    const rows = await this.call("result::text", "send_batch", {
-      queue_name: ["text", queue],
+    const args: Arguments = {
       payloads: ["jsonb[]", `[${batch.map((m) => encode(m.payload)).join(",")}]`],
       keys: ["text[]", each(batch, (m) => m.key)],
       headers: ["object[]", each(batch, (m) => m.headers)],
       delay: ["interval", number(options.delayMs)],
-      dedup_keys: ["text[]", each(batch, (m) => m.dedupKey)],
       priority: ["int", number(options.priority)],
-    });
+    };
+    const dedupKeys = each(batch, (m) => m.dedupKey);
+    const own = dedupKeys === undefined ? ownCalls.sendBatch : undefined;
+    const rows = await this.often(own, queue, values(args), () =>
+      this.call("result::text", "send_batch", {
+        queue_name: ["text", queue],
+        ...args,
+        dedup_keys: ["text[]", dedupKeys],
+      }),
+    );
     return rows.map((row) => row.result as string);
   }
 
@@ -167,11 +223,15 @@ export class SqlTransport implements Transport {
   }
 
   async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
-    const rows = await this.call(recordColumns, "receive_records", {
-      ...path(at),
+    const args: Arguments = {
       max: ["int", number(options.max)],
       lease: ["interval", number(options.leaseMs)],
-    });
+    };
+    const complete = options.max !== undefined && options.leaseMs !== undefined; // the own function has no defaults
+    const own = complete ? ownCalls.receive : undefined;
+    const rows = await this.often(own, at.queue, [at.group, ...values(args)], () =>
+      this.call(recordColumns, "receive_records", { ...path(at), ...args }),
+    );
     return rows.flatMap((row) => takeApart(at, row));
   }
 
@@ -182,7 +242,9 @@ export class SqlTransport implements Transport {
       delay_ms: item.delayMs,
       reason: item.reason,
     }));
-    const rows = await this.run(settlements[kind], [at.queue, JSON.stringify(list)]);
+    const text = JSON.stringify(list);
+    const own = kind === "ack" ? ownCalls.ack : undefined;
+    const rows = await this.often(own, at.queue, [text], () => this.run(settlements[kind], [at.queue, text]));
     return rows.map((row) => Number(row.result));
   }
 
@@ -384,6 +446,41 @@ export class SqlTransport implements Transport {
     );
   }
 
+  /** Makes a call through the queue's own function where its name is known, and else through the public one. */
+  private async often(
+    call: OwnCall | undefined,
+    queue: string,
+    params: readonly (string | null)[],
+    publicly: () => Promise<Row[]>,
+  ): Promise<Row[]> {
+    const found = call && (await this.findOwn(call, queue));
+    if (!call || !found) return publicly();
+    try {
+      return await rowsOf(this.db, found.text, params);
+    } catch (error) {
+      if (sqlState(error) !== gone) throw fromDriver(error);
+    }
+    this.own.forget(call, queue);
+    try {
+      return await publicly();
+    } catch (error) {
+      throw error instanceof WeirError && error.code === inFailedTransaction ? queueGone(queue) : error;
+    }
+  }
+
+  /** The statement that calls a queue's own function; undefined when the public one is to be called. */
+  private async findOwn(call: OwnCall, queue: string): Promise<{ text: string } | undefined> {
+    const found = this.own.find(call, queue);
+    if (found !== "ask") return found;
+    const [told] = await this.run(tells, []);
+    if (told?.tells !== true) {
+      this.own.giveUp();
+      return undefined;
+    }
+    const [row] = await this.run(functionName, [queue, call.verb]);
+    return this.own.keep(call, queue, row?.name as string);
+  }
+
   private async run(text: string, params: readonly (string | null)[]): Promise<Row[]> {
     try {
       return await rowsOf(this.db, text, params);
@@ -391,6 +488,11 @@ export class SqlTransport implements Transport {
       throw fromDriver(error);
     }
   }
+}
+
+/** Arguments by place. */
+function values(args: Arguments): (string | null)[] {
+  return Object.values(args).map(([, value]) => value ?? null);
 }
 
 /** The arguments that name a group. */

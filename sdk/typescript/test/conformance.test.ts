@@ -1,5 +1,6 @@
 /**
- * Plays the cases of sdk/conformance: over SQL, also on an engine of 0.1.0, and over HTTP, with and without a token.
+ * Plays the cases of sdk/conformance: over SQL, also through queues' own functions and on an engine of 0.1.0, and over
+ * HTTP, with and without a token.
  */
 
 import assert from "node:assert/strict";
@@ -7,8 +8,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import test, { after, type TestContext } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pg from "pg";
-import { type Client, Code, type GroupStats, WeirError } from "../src/index.js";
-import { adminDsn, clientOf, dsn, queueName, secured, url } from "./setup.js";
+import { Client, Code, type GroupStats, WeirError } from "../src/index.js";
+import { OwnCalls } from "../src/own.js";
+import { SqlTransport } from "../src/sql.js";
+import { adminDsn, clientOf, dsn, poolOf, queueName, secured, url } from "./setup.js";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- cases are JSON
 type Json = any;
@@ -32,6 +35,7 @@ assert.ok(files.length > 0, "there are cases");
 const ways: Record<string, Record<string, (t: TestContext) => Promise<Client>>> = {
   sql: {
     sql: (t) => clientOf(t, dsn),
+    own: async (t) => new Client(new SqlTransport(poolOf(t), undefined, new OwnCalls(0))),
     old: async (t) => clientOf(t, await oldEngine()),
   },
   http: {

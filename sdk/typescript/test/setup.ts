@@ -41,8 +41,8 @@ export function poolOf(t: TestContext, config: pg.PoolConfig = {}): pg.Pool {
   return pool;
 }
 
-/** A database of the test's own with the engine, which is dropped after it. */
-export async function newDatabase(t: TestContext): Promise<{ dsn: string; pool: pg.Pool }> {
+/** A database of the test's own with the engine, or what a script installs, which is dropped after it. */
+export async function newDatabase(t: TestContext, script?: string): Promise<{ dsn: string; pool: pg.Pool }> {
   const name = `ts-${process.pid.toString(36)}-${(queues++).toString(36)}`;
   const admin = new pg.Pool({ connectionString: adminDsn, max: 1 });
   await admin.query(`create database "${name}"`);
@@ -55,7 +55,7 @@ export async function newDatabase(t: TestContext): Promise<{ dsn: string; pool: 
     await admin.query(`drop database "${name}" with (force)`);
     await admin.end();
   });
-  await pool.query(await readFile(new URL("../src/engine.sql", import.meta.url), "utf8"));
+  await pool.query(script ?? (await readFile(new URL("../src/engine.sql", import.meta.url), "utf8")));
   return { dsn: target.href, pool };
 }
 

@@ -19,6 +19,7 @@ class Requests {
       override query(...args: any[]): any {
         const [text, values] = args as [unknown, unknown[]];
         if (String(text).includes("receive_records")) list.push(`receive ${values[2]}`);
+        if (String(text).includes('"receive:')) list.push(`receive ${values[1]}`); // the queue's own
         if (String(text).includes("mark_waiting")) list.push("mark");
         return super.query(...(args as Parameters<pg.Client["query"]>));
       }

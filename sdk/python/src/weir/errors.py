@@ -9,13 +9,14 @@ from typing import Any
 
 import psycopg
 
-from weir.errors_generated import CODES
+from weir.errors_generated import CODES, QUEUE_NOT_FOUND
 
 __all__ = ["Cancelled", "Error", "PayloadError", "Reject", "RetryAfter", "Snooze"]
 
 CANNOT_CONNECT = "08001"
 CONNECTION_FAILURE = "08006"
 NOT_SUPPORTED = "WR015"
+IN_FAILED_TRANSACTION = "25P02"
 
 # Of PostgreSQL's own codes: classes, and single codes, after which the same call may succeed later.
 _RETRYABLE_CLASSES = {"08", "40", "53", "57"}
@@ -120,10 +121,15 @@ def _retryable(code: str) -> bool:
     return code[:2] in _RETRYABLE_CLASSES or code in _RETRYABLE_CODES
 
 
+def sqlstate(error: BaseException | None) -> str | None:
+    """Return the SQLSTATE of an exception of psycopg or of another driver; None when the database did not raise it."""
+    return getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
+
+
 def from_driver(error: Exception) -> Error:
     """Turn an exception of psycopg, or of another driver with a SQLSTATE, into an Error."""
     diag = getattr(error, "diag", None)
-    code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
+    code = sqlstate(error)
     if code in _UNDEFINED:  # the statement is this package's, not the user's
         return Error(NOT_SUPPORTED, str(error), hint=_OLDER)
     if code and diag is not None and diag.message_primary:
@@ -131,6 +137,15 @@ def from_driver(error: Exception) -> Error:
     if code:
         return Error(code, str(error))
     return Error(CONNECTION_FAILURE, f"the connection to the database broke: {error}", reported=False)
+
+
+def queue_gone(queue: str) -> Error:
+    """Say that a queue was there before, as the transaction that met this cannot ask any more."""
+    return Error(
+        QUEUE_NOT_FOUND,
+        f'there is no queue "{queue}" any more',
+        hint="It was dropped or renamed, and the transaction is over.",
+    )
 
 
 def cannot_connect(error: Exception) -> Error:

@@ -127,7 +127,11 @@ class AsyncClient(AsyncJobCalls):
 
         ``tx`` is a connection or a cursor of psycopg, or what SQLAlchemy or Django call a session or a connection.
         """
-        return AsyncClient(AsyncJoined(tx), retries=0, hooks=self.hooks)
+        return AsyncClient(self._joined(tx), retries=0, hooks=self.hooks)
+
+    def _joined(self, tx: Any) -> AsyncJoined:
+        """Return a transport of a transaction, which knows what this client's knows."""
+        return AsyncJoined(tx, getattr(self.transport, "own_calls", None))
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncTransaction]:
@@ -142,7 +146,7 @@ class AsyncClient(AsyncJobCalls):
             await gathered.commit(self.transport)
         elif isinstance(self.transport, AsyncPostgres):
             async with self.transport.connection() as conn, committing(conn):
-                yield AsyncTransaction(AsyncJoined(conn), retries=0, hooks=self.hooks)
+                yield AsyncTransaction(self._joined(conn), retries=0, hooks=self.hooks)
         elif isinstance(self.transport, AsyncJoined) and isinstance(self.transport.tx, psycopg.AsyncConnection):
             async with committing(self.transport.tx):
                 yield AsyncTransaction(self.transport, retries=0, hooks=self.hooks)

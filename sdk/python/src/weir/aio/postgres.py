@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import select
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import psycopg
@@ -12,11 +13,14 @@ import psycopg_pool
 from psycopg.rows import tuple_row
 
 from weir import errors
-from weir.calls import Call, Row
+from weir.calls import Call, Row, own
+from weir.calls.own import OwnCalls
 from weir.foreign import async_connection
-from weir.runtime import AsyncLock, async_value_of
+from weir.runtime import AsyncLock, AsyncReturns, async_value_of
 
 T = TypeVar("T")
+
+AsyncFetch = Callable[[str, Sequence[Any]], AsyncReturns[list[Row]]]
 
 # prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
 _CONNECTION = {"autocommit": True, "prepare_threshold": None}
@@ -45,8 +49,11 @@ async def _check(conn: psycopg.AsyncConnection[Any]) -> None:
 class AsyncPostgres:
     """A pool of connections; each call is a transaction of its own."""
 
-    def __init__(self, pool: psycopg_pool.AsyncConnectionPool[Any], *, owned: bool) -> None:
+    def __init__(
+        self, pool: psycopg_pool.AsyncConnectionPool[Any], *, owned: bool, own_calls: OwnCalls | None = None
+    ) -> None:
         self.pool = pool
+        self.own_calls = own_calls or OwnCalls()
         self._owned = owned
         self._opened = not owned
         self._opening = AsyncLock()
@@ -74,15 +81,19 @@ class AsyncPostgres:
             check=_check,
             timeout=10,
         )
-        return AsyncPostgres(pool, owned=True)
+        return AsyncPostgres(pool, owned=True, own_calls=self.own_calls)
 
     async def run(self, call: Call[T]) -> T:
         """Do a call in a transaction of its own."""
         async with self.connection() as conn:
-            if conn.autocommit:
-                return call.rows(await fetch(conn, call.sql, call.params))
-            async with committing(conn):
-                return call.rows(await fetch(conn, call.sql, call.params))
+
+            async def alone(sql: str, params: Sequence[Any]) -> list[Row]:
+                if conn.autocommit:
+                    return await fetch(conn, sql, params)
+                async with committing(conn):
+                    return await fetch(conn, sql, params)
+
+            return await perform(call, self.own_calls, alone)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
@@ -137,16 +148,51 @@ class AsyncPostgres:
 class AsyncJoined:
     """The transaction, or the connection, of somebody else: calls become part of it."""
 
-    def __init__(self, tx: Any) -> None:
+    def __init__(self, tx: Any, own_calls: OwnCalls | None = None) -> None:
         self.tx = tx
+        self.own_calls = own_calls or OwnCalls()
 
     async def run(self, call: Call[T]) -> T:
         """Do a call in that transaction."""
         conn = await async_connection(self.tx)
-        return call.rows(await fetch(conn, call.sql, call.params))
+        return await perform(call, self.own_calls, partial(fetch, conn))
 
     async def aclose(self) -> None:
         """Leave it open: it is not ours."""
+
+
+async def perform(call: Call[T], own_calls: OwnCalls, fetch: AsyncFetch) -> T:
+    """Do a call: through the queue's own function where its name is known, and else through the public one."""
+    sql = await _own_statement(call, own_calls, fetch)
+    if call.own is None or sql is None:
+        return call.rows(await fetch(call.sql, call.params))
+    try:
+        return call.rows(await fetch(sql, call.own.params))
+    except errors.Error as error:
+        if errors.sqlstate(error.__cause__) != own.GONE:
+            raise
+    own_calls.forget(call.own)
+    try:
+        return call.rows(await fetch(call.sql, call.params))
+    except errors.Error as error:
+        if error.code == errors.IN_FAILED_TRANSACTION:
+            raise errors.queue_gone(call.own.queue) from error
+        raise
+
+
+async def _own_statement(call: Call[Any], own_calls: OwnCalls, fetch: AsyncFetch) -> str | None:
+    """Return the statement that calls a queue's own function; None when the public one is to be called."""
+    if call.own is None:
+        return None
+    sql, ask = own_calls.find(call.own)
+    if not ask:
+        return sql
+    [[tells]] = await fetch(own.TELLS, [])
+    if not tells:
+        own_calls.give_up()
+        return None
+    [[name]] = await fetch(own.NAME, [call.own.queue, call.own.verb])
+    return own_calls.keep(call.own, name)
 
 
 async def fetch(conn: Any, sql: str, params: Sequence[Any]) -> list[Row]:

@@ -36,6 +36,22 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnCall:
+    """A call of a queue's own function, which does what the public one does that finds it."""
+
+    queue: str
+    verb: str
+    sql: str
+    """The statement, with ``{function}`` for the name."""
+    params: Sequence[Any]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What a client knows the statement by."""
+        return self.sql, self.queue
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
     """One call of a function of the engine."""
 
@@ -48,6 +64,8 @@ class Call(Generic[T]):
     answer: Callable[[Any], T]
     repeatable: bool
     """Doing it twice does no harm."""
+    own: OwnCall | None = None
+    """The same through the queue's own function, where that can do it."""
 
 
 @dataclass(frozen=True, slots=True)

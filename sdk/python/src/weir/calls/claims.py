@@ -9,6 +9,7 @@ from typing import TypeVar
 from weir.calls.call import (
     Arg,
     Call,
+    OwnCall,
     Request,
     field,
     fields,
@@ -32,16 +33,19 @@ from weir.types import (
 T = TypeVar("T")
 
 
+_ACK_OWN = "select {function}(%s::bigint, %s::bigint[])"
+
+
 def ack(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | None) -> Call[int]:
     args = [
-        Arg("queue_name", "text", queue),
         Arg("claim_id", "bigint", claim_id),
         Arg("ids", "bigint[]", None if ids is None else list(ids)),
     ]
-    sql, params = write("ack", args)
+    sql, params = write("ack", [Arg("queue_name", "text", queue), *args])
+    own = OwnCall(queue, "ack", _ACK_OWN, [arg.value for arg in args])
     item = fields(claim_id=claim_id, ids=None if ids is None else list(ids))
     request = Request("POST", f"{group_path(queue, group)}/ack", {"acks": [item]})
-    return Call("ack", sql, params, first, request, field("acks", 0, "finished"), True)
+    return Call("ack", sql, params, first, request, field("acks", 0, "finished"), True, own)
 
 
 def nack(
@@ -110,6 +114,7 @@ _ITEMS = (
     "from jsonb_to_recordset(%s::jsonb) as i (claim_id bigint, ids bigint[], delay interval, reason text, result jsonb)"
 )
 _ACK_ALL = f"select weir.ack(%s, i.claim_id, i.ids) {_ITEMS}"
+_ACK_ALL_OWN = f"select {{function}}(i.claim_id, i.ids) {_ITEMS}"
 _NACK_ALL = f"select weir.nack(%s, i.claim_id, i.ids, i.delay, i.reason) {_ITEMS}"
 _REJECT_ALL = f"select weir.reject(%s, i.claim_id, i.ids, i.reason) {_ITEMS}"
 _RELEASE_ALL = f"select weir.release(%s, i.claim_id, i.ids) {_ITEMS}"
@@ -139,7 +144,9 @@ def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Ca
         for item in items
     ]
     request = Request("POST", f"{group_path(queue, group)}/{kind}", _settled_over_http(kind, items))
-    return Call(kind, _SETTLE_ALL[kind], [queue, json_text(given)], nothing, request, nothing, kind == "ack")
+    text = json_text(given)
+    own = OwnCall(queue, kind, _ACK_ALL_OWN, [text]) if kind == "ack" else None
+    return Call(kind, _SETTLE_ALL[kind], [queue, text], nothing, request, nothing, kind == "ack", own)
 
 
 def _settled_over_http(kind: str, items: Sequence[Settlement]) -> Json:

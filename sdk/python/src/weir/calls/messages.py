@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from weir.calls.call import (
     Arg,
     Call,
+    OwnCall,
     Request,
     Row,
     column,
@@ -36,6 +37,18 @@ from weir.types import (
 T = TypeVar("T")
 
 
+_SEND_OWN = "select {function}(%s::jsonb, %s::text, %s::jsonb, %s::interval, %s::int)"
+_SEND_BATCH_OWN = "select unnest({function}(%s::jsonb[], %s::text[], %s::jsonb[], %s::interval, %s::int))"
+
+
+def _own(verb: str, sql: str, queue: str, args: Sequence[Arg]) -> OwnCall | None:
+    """Return a send through the queue's own function, which takes all arguments by place, and no dedup keys."""
+    *given, dedup, priority = args
+    if dedup.value is not None:
+        return None
+    return OwnCall(queue, verb, sql, [arg.value for arg in (*given, priority)])
+
+
 def send(
     queue: str,
     payload: Json,
@@ -46,23 +59,21 @@ def send(
     dedup_key: str | None,
     priority: int | None,
 ) -> Call[int]:
-    sql, params = write(
-        "send",
-        [
-            Arg("queue_name", "text", queue),
-            Arg("payload", "jsonb", json_text(payload)),
-            Arg("key", "text", key),
-            Arg("headers", "jsonb", None if headers is None else json_text(headers)),
-            Arg("delay", "interval", interval(delay)),
-            Arg("dedup_key", "text", dedup_key),
-            Arg("priority", "int", priority),
-        ],
-    )
+    args = [
+        Arg("payload", "jsonb", json_text(payload)),
+        Arg("key", "text", key),
+        Arg("headers", "jsonb", None if headers is None else json_text(headers)),
+        Arg("delay", "interval", interval(delay)),
+        Arg("dedup_key", "text", dedup_key),
+        Arg("priority", "int", priority),
+    ]
+    sql, params = write("send", [Arg("queue_name", "text", queue), *args])
+    own = _own("send", _SEND_OWN, queue, args)
     message = {"payload": payload} | fields(
         key=key, headers=headers, delay_ms=ms(delay), dedup_key=dedup_key, priority=priority
     )
     request = Request("POST", f"{queue_path(queue)}/messages", {"messages": [message]})
-    return Call("send", sql, params, first, request, field("ids", 0), dedup_key is not None)
+    return Call("send", sql, params, first, request, field("ids", 0), dedup_key is not None, own)
 
 
 def send_batch(
@@ -71,27 +82,23 @@ def send_batch(
     def optional(values: list[Any]) -> list[Any] | None:
         return values if any(value is not None for value in values) else None
 
-    sql, params = write(
-        "send_batch",
-        [
-            Arg("queue_name", "text", queue),
-            Arg("payloads", "jsonb[]", [json_text(m.payload) for m in messages]),
-            Arg("keys", "text[]", optional([m.key for m in messages])),
-            Arg(
-                "headers", "jsonb[]", optional([None if m.headers is None else json_text(m.headers) for m in messages])
-            ),
-            Arg("delay", "interval", interval(delay)),
-            Arg("dedup_keys", "text[]", optional([m.dedup_key for m in messages])),
-            Arg("priority", "int", priority),
-        ],
-    )
+    args = [
+        Arg("payloads", "jsonb[]", [json_text(m.payload) for m in messages]),
+        Arg("keys", "text[]", optional([m.key for m in messages])),
+        Arg("headers", "jsonb[]", optional([None if m.headers is None else json_text(m.headers) for m in messages])),
+        Arg("delay", "interval", interval(delay)),
+        Arg("dedup_keys", "text[]", optional([m.dedup_key for m in messages])),
+        Arg("priority", "int", priority),
+    ]
+    sql, params = write("send_batch", [Arg("queue_name", "text", queue), *args])
+    own = _own("send_batch", _SEND_BATCH_OWN, queue, args)
     shared = fields(delay_ms=ms(delay), priority=priority)
     items = [
         {"payload": m.payload} | fields(key=m.key, headers=m.headers, dedup_key=m.dedup_key) | shared for m in messages
     ]
     request = Request("POST", f"{queue_path(queue)}/messages", {"messages": items})
     once = all(m.dedup_key is not None for m in messages)
-    return Call("send_batch", sql, params, column, request, field("ids"), once)
+    return Call("send_batch", sql, params, column, request, field("ids"), once, own)
 
 
 # Payloads and headers come as one JSON list: that is read several times faster than a text each.
@@ -99,6 +106,7 @@ _RECORD = (
     "claim_id, n, first_id, ids, attempt, attempts, keys, to_json(payloads)::text, to_json(headers)::text, "
     "enqueued_at, enqueued_times"
 )
+_RECEIVE_OWN = f"select {_RECORD} from unnest({{function}}(%s::text, %s::int, %s::interval))"  # noqa: S608
 _MESSAGE = "id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at"
 
 
@@ -164,20 +172,19 @@ def receive(
     lease: Duration | None,
     wait: Duration | None,
 ) -> Call[list[Message[Any]]]:
-    sql, params = write(
-        "receive_records",
-        [
-            Arg("queue_name", "text", queue),
-            Arg("group_name", "text", group),
-            Arg("max", "int", max),
-            Arg("lease", "interval", interval(lease)),
-        ],
-        _RECORD,
-    )
+    args = [
+        Arg("group_name", "text", group),
+        Arg("max", "int", max),
+        Arg("lease", "interval", interval(lease)),
+    ]
+    sql, params = write("receive_records", [Arg("queue_name", "text", queue), *args], _RECORD)
+    own = None
+    if max is not None and lease is not None:  # the queue's own function has no defaults
+        own = OwnCall(queue, "receive", _RECEIVE_OWN, [arg.value for arg in args])
     pause = 0.0 if wait is None else min(span(wait).total_seconds(), 60.0)
     body = fields(max=max, lease_ms=ms(lease), wait_ms=round(pause * 1000) or None)
     request = Request("POST", f"{group_path(queue, group)}/receive", body, wait=pause)
-    return Call("receive", sql, params, _records(queue, group), request, _http_messages(queue, group), False)
+    return Call("receive", sql, params, _records(queue, group), request, _http_messages(queue, group), False, own)
 
 
 def pop(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:

@@ -128,7 +128,11 @@ class Client(JobCalls):
 
         ``tx`` is a connection or a cursor of psycopg, or what SQLAlchemy or Django call a session or a connection.
         """
-        return Client(Joined(tx), retries=0, hooks=self.hooks)
+        return Client(self._joined(tx), retries=0, hooks=self.hooks)
+
+    def _joined(self, tx: Any) -> Joined:
+        """Return a transport of a transaction, which knows what this client's knows."""
+        return Joined(tx, getattr(self.transport, "own_calls", None))
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
@@ -143,7 +147,7 @@ class Client(JobCalls):
             gathered.commit(self.transport)
         elif isinstance(self.transport, Postgres):
             with self.transport.connection() as conn, committing(conn):
-                yield Transaction(Joined(conn), retries=0, hooks=self.hooks)
+                yield Transaction(self._joined(conn), retries=0, hooks=self.hooks)
         elif isinstance(self.transport, Joined) and isinstance(self.transport.tx, psycopg.Connection):
             with committing(self.transport.tx):
                 yield Transaction(self.transport, retries=0, hooks=self.hooks)

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Callable, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import psycopg
@@ -13,11 +14,14 @@ import psycopg_pool
 from psycopg.rows import tuple_row
 
 from weir import errors
-from weir.calls import Call, Row
+from weir.calls import Call, Row, own
+from weir.calls.own import OwnCalls
 from weir.foreign import sync_connection
-from weir.runtime import Lock, value_of
+from weir.runtime import Lock, Returns, value_of
 
 T = TypeVar("T")
+
+Fetch = Callable[[str, Sequence[Any]], Returns[list[Row]]]
 
 # prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
 _CONNECTION = {"autocommit": True, "prepare_threshold": None}
@@ -46,8 +50,11 @@ def _check(conn: psycopg.Connection[Any]) -> None:
 class Postgres:
     """A pool of connections; each call is a transaction of its own."""
 
-    def __init__(self, pool: psycopg_pool.ConnectionPool[Any], *, owned: bool) -> None:
+    def __init__(
+        self, pool: psycopg_pool.ConnectionPool[Any], *, owned: bool, own_calls: OwnCalls | None = None
+    ) -> None:
         self.pool = pool
+        self.own_calls = own_calls or OwnCalls()
         self._owned = owned
         self._opened = not owned
         self._opening = Lock()
@@ -75,15 +82,19 @@ class Postgres:
             check=_check,
             timeout=10,
         )
-        return Postgres(pool, owned=True)
+        return Postgres(pool, owned=True, own_calls=self.own_calls)
 
     def run(self, call: Call[T]) -> T:
         """Do a call in a transaction of its own."""
         with self.connection() as conn:
-            if conn.autocommit:
-                return call.rows(fetch(conn, call.sql, call.params))
-            with committing(conn):
-                return call.rows(fetch(conn, call.sql, call.params))
+
+            def alone(sql: str, params: Sequence[Any]) -> list[Row]:
+                if conn.autocommit:
+                    return fetch(conn, sql, params)
+                with committing(conn):
+                    return fetch(conn, sql, params)
+
+            return perform(call, self.own_calls, alone)
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
@@ -138,16 +149,51 @@ class Postgres:
 class Joined:
     """The transaction, or the connection, of somebody else: calls become part of it."""
 
-    def __init__(self, tx: Any) -> None:
+    def __init__(self, tx: Any, own_calls: OwnCalls | None = None) -> None:
         self.tx = tx
+        self.own_calls = own_calls or OwnCalls()
 
     def run(self, call: Call[T]) -> T:
         """Do a call in that transaction."""
         conn = sync_connection(self.tx)
-        return call.rows(fetch(conn, call.sql, call.params))
+        return perform(call, self.own_calls, partial(fetch, conn))
 
     def close(self) -> None:
         """Leave it open: it is not ours."""
+
+
+def perform(call: Call[T], own_calls: OwnCalls, fetch: Fetch) -> T:
+    """Do a call: through the queue's own function where its name is known, and else through the public one."""
+    sql = _own_statement(call, own_calls, fetch)
+    if call.own is None or sql is None:
+        return call.rows(fetch(call.sql, call.params))
+    try:
+        return call.rows(fetch(sql, call.own.params))
+    except errors.Error as error:
+        if errors.sqlstate(error.__cause__) != own.GONE:
+            raise
+    own_calls.forget(call.own)
+    try:
+        return call.rows(fetch(call.sql, call.params))
+    except errors.Error as error:
+        if error.code == errors.IN_FAILED_TRANSACTION:
+            raise errors.queue_gone(call.own.queue) from error
+        raise
+
+
+def _own_statement(call: Call[Any], own_calls: OwnCalls, fetch: Fetch) -> str | None:
+    """Return the statement that calls a queue's own function; None when the public one is to be called."""
+    if call.own is None:
+        return None
+    sql, ask = own_calls.find(call.own)
+    if not ask:
+        return sql
+    [[tells]] = fetch(own.TELLS, [])
+    if not tells:
+        own_calls.give_up()
+        return None
+    [[name]] = fetch(own.NAME, [call.own.queue, call.own.verb])
+    return own_calls.keep(call.own, name)
 
 
 def fetch(conn: Any, sql: str, params: Sequence[Any]) -> list[Row]:

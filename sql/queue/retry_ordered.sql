@@ -1,7 +1,7 @@
--- weir_internal.retry_ordered(q, g, c, p_rest, p_messages, p_delay)
--- Gives messages of an ordered group back to their lines. Out of a lane's claim each takes along what the claim holds
--- of the same line besides (those were not worked at yet, so this delivery is not counted for them), so that nothing of
--- a line in trouble is delivered but its head.
+-- retry_ordered
+-- Template of weir_internal.<q>_retry_ordered: gives messages of an ordered group back to their lines. Each takes along
+-- what the claim holds of the same line besides (those were not worked at yet, so this delivery is not counted for
+-- them), so that nothing of a line in trouble is delivered but its head.
 --
 -- Parameters:
 --   q           the queue
@@ -13,18 +13,26 @@
 -- Returns: the messages taken along.
 -- Raises: WR006
 -- Locks: ROW EXCLUSIVE on `parked`.
-create or replace function weir_internal.retry_ordered(
+insert into weir_internal.templates (name, body) values ('retry_ordered', $template$
+create or replace function weir_internal.{q}_retry_ordered(
     q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_rest int8multirange,
     p_messages weir_internal.later_row[], p_delay interval)
 returns int8multirange
 language plpgsql
 set search_path = pg_catalog, pg_temp
-as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $body$
 declare
-    v_lane int := c.slot % (q.lanes + 1);
+    v_lane int := c.slot % ({lanes} + 1);
     v_now timestamptz := weir_internal.clock();
     v_all weir_internal.later_row[];
     v_along int8multirange;
+    k weir_internal.later_row;
+    r int8range;
+    v_line text;
+    v_lines text[] := '{}';
 begin
     if p_delay < interval '0' or p_delay > interval '10 years' then
         raise exception 'delay % is out of range', p_delay
@@ -35,21 +43,23 @@ begin
                    m.payload, m.headers, m.enqueued_at, m.reason)::weir_internal.later_row
         from unnest(p_messages) m);
     if (c.src).seg is not null then -- they stand in their lines already
-        execute format(
-            'update weir_internal.q%s_parked p
-             set due_at = m.due_at, attempts = m.attempts, holder = null, came_late = false, reason = m.reason
-             from unnest($2) m where p.group_id = $1 and p.id = m.id', q.no)
-        using g.id, p_messages;
-        execute format(
-            'with along as (
-                 update weir_internal.q%1$s_parked p set attempts = p.attempts - 1, holder = null
-                 from unnest($3) r
-                 where p.group_id = $1 and p.id >= lower(r) and p.id < upper(r) and p.holder = $4
-                     and p.line in (select m.line from weir_internal.q%1$s_parked m
-                                    where m.group_id = $1 and m.id in (select x.id from unnest($2) x))
-                 returning p.id)
-             select coalesce(range_agg(int8range(id, id + 1)), ''{}'') from along', q.no)
-        into v_along using g.id, p_messages, p_rest, c.id;
+        foreach k in array p_messages loop -- one by one: a join may be planned as a walk over all that is parked
+            update weir_internal.{q}_parked p
+            set due_at = k.due_at, attempts = k.attempts, holder = null, came_late = false, reason = k.reason
+            where p.group_id = g.id and p.id = k.id
+            returning p.line into v_line;
+            v_lines := v_lines || v_line;
+        end loop;
+        v_along := '{}';
+        for r in select unnest(p_rest) loop
+            v_along := v_along + coalesce((
+                select range_agg(int8range(p.id, p.id + 1)) from weir_internal.{q}_parked p
+                where p.group_id = g.id and p.id >= lower(r) and p.id < upper(r) and p.line = any(v_lines)), '{}');
+        end loop;
+        for r in select unnest(v_along) loop -- what left its lane when it was held had this delivery counted then
+            update weir_internal.{q}_parked p set attempts = p.attempts - 1, holder = null
+            where p.group_id = g.id and p.id >= lower(r) and p.id < upper(r) and p.holder = c.id;
+        end loop;
         return v_along;
     end if;
     select array_agg(w.row order by w.place),
@@ -59,7 +69,7 @@ begin
         select coalesce(m.row, row(null, null, t.id, null, t.attempts + c.attempt - 1, t.key, t.payload, t.headers,
                                    t.enqueued_at, null)::weir_internal.later_row) as row,
             row_number() over () as place, t.id, m.id is null as along
-        from weir_internal.claim_messages(q, c, c.ids) t
+        from weir_internal.{q}_claim_messages(c, c.ids) t
         left join lateral (select x.id, x as row from unnest(p_messages) x where x.id = t.id) m on true
         where m.id is not null
             or t.id <@ p_rest and weir_internal.line_of(t.key, v_lane) in (
@@ -68,4 +78,5 @@ begin
     perform weir_internal.park(q, g, v_lane, v_all, v_now, null, false);
     return v_along;
 end
-$$;
+$body$
+$template$) on conflict (name) do update set body = excluded.body;
