@@ -57,6 +57,9 @@ begin
         perform weir_internal.check_receive('{name}', p_group, g.no, p_max, p_lease);
         return v_out; -- paused
     end if;
+    if g.limited and {throttled} = 0 or g.keyed and {keyed} = 0 then
+        return v_out; -- they are new, and this is the function as it was without them
+    end if;
     --{ {throttled}
     if g.limited then
         v_lanes := weir_internal.{q}_probe(g, v_first, v_now);
