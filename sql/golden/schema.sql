@@ -434,37 +434,37 @@
 -- column weir_internal.q1_log_0.enqueued_at no. 6 timestamp with time zone p 
 -- column weir_internal.q1_log_0.enqueued_times no. 9 timestamp with time zone[] x 
 -- column weir_internal.q1_log_0.group_id no. 5 integer p 
--- column weir_internal.q1_log_0.headers no. 11 jsonb[] m 
+-- column weir_internal.q1_log_0.headers no. 11 jsonb[] e 
 -- column weir_internal.q1_log_0.id no. 2 bigint p not null 
 -- column weir_internal.q1_log_0.ids no. 7 bigint[] x 
 -- column weir_internal.q1_log_0.keys no. 10 text[] x 
 -- column weir_internal.q1_log_0.lane no. 4 smallint p not null 
 -- column weir_internal.q1_log_0.n no. 3 integer p not null 
--- column weir_internal.q1_log_0.payloads no. 12 jsonb[] m not null 
+-- column weir_internal.q1_log_0.payloads no. 12 jsonb[] e not null 
 -- column weir_internal.q1_log_0.txid no. 1 xid8 p not null default pg_current_xact_id()
 -- column weir_internal.q1_log_1.attempts no. 8 smallint[] x 
 -- column weir_internal.q1_log_1.enqueued_at no. 6 timestamp with time zone p 
 -- column weir_internal.q1_log_1.enqueued_times no. 9 timestamp with time zone[] x 
 -- column weir_internal.q1_log_1.group_id no. 5 integer p 
--- column weir_internal.q1_log_1.headers no. 11 jsonb[] m 
+-- column weir_internal.q1_log_1.headers no. 11 jsonb[] e 
 -- column weir_internal.q1_log_1.id no. 2 bigint p not null 
 -- column weir_internal.q1_log_1.ids no. 7 bigint[] x 
 -- column weir_internal.q1_log_1.keys no. 10 text[] x 
 -- column weir_internal.q1_log_1.lane no. 4 smallint p not null 
 -- column weir_internal.q1_log_1.n no. 3 integer p not null 
--- column weir_internal.q1_log_1.payloads no. 12 jsonb[] m not null 
+-- column weir_internal.q1_log_1.payloads no. 12 jsonb[] e not null 
 -- column weir_internal.q1_log_1.txid no. 1 xid8 p not null default pg_current_xact_id()
 -- column weir_internal.q1_log_2.attempts no. 8 smallint[] x 
 -- column weir_internal.q1_log_2.enqueued_at no. 6 timestamp with time zone p 
 -- column weir_internal.q1_log_2.enqueued_times no. 9 timestamp with time zone[] x 
 -- column weir_internal.q1_log_2.group_id no. 5 integer p 
--- column weir_internal.q1_log_2.headers no. 11 jsonb[] m 
+-- column weir_internal.q1_log_2.headers no. 11 jsonb[] e 
 -- column weir_internal.q1_log_2.id no. 2 bigint p not null 
 -- column weir_internal.q1_log_2.ids no. 7 bigint[] x 
 -- column weir_internal.q1_log_2.keys no. 10 text[] x 
 -- column weir_internal.q1_log_2.lane no. 4 smallint p not null 
 -- column weir_internal.q1_log_2.n no. 3 integer p not null 
--- column weir_internal.q1_log_2.payloads no. 12 jsonb[] m not null 
+-- column weir_internal.q1_log_2.payloads no. 12 jsonb[] e not null 
 -- column weir_internal.q1_log_2.txid no. 1 xid8 p not null default pg_current_xact_id()
 -- column weir_internal.q1_parked.attempts no. 6 smallint p 
 -- column weir_internal.q1_parked.came_late no. 13 boolean p 

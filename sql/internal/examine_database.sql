@@ -46,7 +46,7 @@ begin
     end if;
     if not exists (select from pg_settings where name = 'default_toast_compression' and 'lz4' = any(enumvals)) then
         return next row('info', 'no_lz4', null, null, null,
-            'This server is built without lz4, so that large payloads are compressed more slowly.',
+            'This server is built without lz4, so that payloads are stored uncompressed.',
             'Nothing need be done.')::weir.finding;
     end if;
     if v_queues * 40 > v_slots then
