@@ -51,14 +51,12 @@ begin
         perform weir_internal.fail_restored('{name}');
     end if;
     select * into g from weir_internal.groups where queue_no = {no} and name = p_group;
-    if g.no is null or g.paused or g.queue_paused or p_max is null or p_max not between 1 and 10000 or p_lease is null
+    if g.no is null or g.paused or g.queue_paused or g.limited and {throttled} = 0
+        or p_max is null or p_max not between 1 and 10000 or p_lease is null
         or p_lease not between interval '1 millisecond' and interval '7 days'
         or current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
         perform weir_internal.check_receive('{name}', p_group, g.no, p_max, p_lease);
-        return v_out; -- paused
-    end if;
-    if g.limited and {throttled} = 0 or g.keyed and {keyed} = 0 then
-        return v_out; -- they are new, and this is the function as it was without them
+        return v_out; -- paused, or this is the function as it was without limits
     end if;
     --{ {throttled}
     if g.limited then
