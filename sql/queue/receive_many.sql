@@ -118,11 +118,8 @@ begin
     end loop;
     if v_divided is not null and exists (
         select from weir_internal.groups g
-        where g.queue_no = {no} and g.name = p_group and (g.concurrency_max is not null
-            --{ {keyed}
-            or g.key_concurrency_max is not null
-            --}
-            )) then
+        where g.queue_no = {no} and g.name = p_group
+            and coalesce(g.concurrency_max, g.key_concurrency_max) is not null) then
         perform weir_internal.{q}_count_parts(((v_claim & 16383) / ({lanes} + 1))::smallint, v_divided);
     end if;
 end

@@ -110,6 +110,27 @@ func (b bench) begin() pgx.Tx {
 	return tx
 }
 
+// before makes a call of a connection begin before, and read some tables after, something is done.
+func (b bench) before(c *pgx.Conn, tables, do string, call func() error) {
+	b.Helper()
+	tx := b.begin()
+	if _, err := tx.Exec(b.Context(), "lock table "+tables+" in access exclusive mode"); err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- call() }()
+	pgtest.WaitForLock(b, b.db, c.PgConn().PID())
+	if _, err := tx.Exec(b.Context(), do); err != nil {
+		b.Fatalf("%s: %v", do, err)
+	}
+	if err := tx.Commit(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		b.Error(err)
+	}
+}
+
 func heldBy(b bench) string {
 	b.Helper()
 	return pgtest.QueryVal[string](b, b.db,
