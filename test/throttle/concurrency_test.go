@@ -323,6 +323,7 @@ func contains(list []string, want string) bool {
 
 // A call that began before the limit was set runs the function as it was without, and finds the limit in the group.
 func TestAReceiveThatBeganBeforeTheLimitClaimsNothing(t *testing.T) {
+	t.Parallel()
 	for _, settings := range []string{"ordered => true", "ordered => false"} {
 		t.Run(settings, func(t *testing.T) {
 			each(t, settings, func(b bench) {
@@ -368,6 +369,7 @@ func TestAReceiveThatReadTheGroupBeforeItsKeyLimitClaimsNothing(t *testing.T) {
 
 // What receives for many shares a claim out among them, and the shares count for limits that are newer than itself.
 func TestAReceiveForManyThatBeganBeforeTheLimitIsCounted(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []string{"concurrency_max => 2", "key_concurrency_max => 2"} {
 		t.Run(limit, func(t *testing.T) {
 			each(t, "ordered => false", func(b bench) {
