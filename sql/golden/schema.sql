@@ -855,7 +855,7 @@
 -- function weir_internal.next_time(p_cron text, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_time_of_day(p_day date, p_hours integer[], p_minutes integer[], p_any_hour boolean, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_under_way(p_workflow bigint, p_low integer) returns integer s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.later_row[], p_due_at timestamp with time zone, p_holder bigint, p_came_late boolean, p_ahead boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_claim(q weir_internal.queues, g weir_internal.groups, u weir_internal.claim, p_held boolean) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.park_record(p_queue integer, g weir_internal.groups, r weir_internal.log_record) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.parked_keys(queue_name text, group_name text, max integer, after text, after_lane integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}

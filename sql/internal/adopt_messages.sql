@@ -18,7 +18,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if g.ordered then
-        perform weir_internal.park(q, g, p_lane, p_messages, weir_internal.clock(), null, false);
+        perform weir_internal.park(q, g, p_lane, p_messages, weir_internal.clock(), null, false, false);
     else
         execute format(
             'insert into weir_internal.q%s_new_later

@@ -39,7 +39,7 @@ begin
     if v_parked is not null then
         o.first_id := o.ids[1];
         select * into q from weir_internal.queues where no = p_queue;
-        perform weir_internal.park(q, g, p_lane, v_parked, weir_internal.clock(), null, false);
+        perform weir_internal.park(q, g, p_lane, v_parked, weir_internal.clock(), null, false, false);
     end if;
     return o;
 end

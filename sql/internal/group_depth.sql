@@ -25,7 +25,7 @@ declare
     s record;
     v_now timestamptz := weir_internal.clock();
     v_budget int := 1000;
-    v_lined bigint := 0; -- ordered: claimed of what is parked
+    v_lined bigint := 0; -- ordered: claimed of what is parked without a holder
     v_later text := format('weir_internal.q%s_later', q.no);
     v_condition text := '(l.group_id is null or l.group_id = $1.id)
         and l.enqueued_at >= case when l.group_id is null then $1.since else weir_internal.ttl_start($1) end
@@ -65,7 +65,8 @@ begin
     select * into s from weir_internal.sample_rows(v_later, format('l.due_at > %L and %s', v_now, v_condition), g);
     delayed := s.n;
     exact := exact and s.exact;
-    select * into s from weir_internal.sample_rows(format('weir_internal.q%s_parked', q.no), 'l.group_id = $1.id', g);
+    select * into s from weir_internal.sample_rows(
+        format('weir_internal.q%s_parked', q.no), 'l.group_id = $1.id and l.holder is null', g);
     parked := greatest(0, s.n - v_lined);
     exact := exact and s.exact;
     if g.keyed then

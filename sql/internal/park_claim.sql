@@ -49,7 +49,7 @@ begin
     end if;
     perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
     perform weir_internal.park(q, g, (u.slot % (q.lanes + 1))::int, v_live, weir_internal.clock(),
-        case when p_held then u.id end, false);
+        case when p_held then u.id end, false, true);
     if p_held then
         perform weir_internal.move_claim(q, u);
     else

@@ -21,7 +21,7 @@ begin
     perform weir_internal.park(q, g, null, array_agg(
             row(null, null, u.id, null, u.attempts, u.key, u.payload, u.headers, u.enqueued_at, null)
             ::weir_internal.later_row order by u.i),
-        weir_internal.clock(), null, true)
+        weir_internal.clock(), null, true, false)
     from unnest(r.ids, r.attempts, r.keys, r.payloads, r.headers, r.enqueued_times)
         with ordinality as u (id, attempts, key, payload, headers, enqueued_at, i);
 end

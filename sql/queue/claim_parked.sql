@@ -56,7 +56,7 @@ begin
                 select (select p.line from weir_internal.{q}_parked p
                         where p.group_id = g.id and p.line > l.line order by p.line limit 1)
                 from lines l where l.line is not null)
-            select t.line, t.lane, t.attempts, t.enqueued_at, t.came_late
+            select t.line, t.no, t.lane, t.attempts, t.enqueued_at, t.came_late
             from lines l
             cross join lateral (select * from weir_internal.{q}_parked p
                                 where p.group_id = g.id and p.line = l.line order by p.no limit 1) t
@@ -76,6 +76,9 @@ begin
                             select p.line from weir_internal.{q}_parked p
                             where p.group_id = g.id and p.id >= lower(i) and p.id < upper(i) offset 0) p
                         where p.line = h.line));
+                continue when exists ( -- the claim was there until just now, and has left messages ahead
+                    select from weir_internal.{q}_parked p
+                    where p.group_id = g.id and p.line = h.line and p.no < h.no);
             end if;
             v_lines := v_lines || h.line;
             v_alone := v_alone || (h.came_late or h.attempts > 0);

@@ -75,7 +75,7 @@ begin
             or t.id <@ p_rest and weir_internal.line_of(t.key, v_lane) in (
                 select weir_internal.line_of(x.key, v_lane) from unnest(p_messages) x)
     ) w;
-    perform weir_internal.park(q, g, v_lane, v_all, v_now, null, false);
+    perform weir_internal.park(q, g, v_lane, v_all, v_now, null, false, true);
     return v_along;
 end
 $body$

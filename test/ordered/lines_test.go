@@ -302,3 +302,56 @@ func TestWhatFollowsInItsLineIsTakenAlongOutOfAClaimThatLeftTheLane(t *testing.T
 		l.ack(last[0])
 	})
 }
+
+// A delayed message that becomes due while a message of its key is with a consumer comes behind that one, however often
+// it fails.
+func TestWhatComesLateDoesNotOvertakeWhatIsBeingWorkedAt(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(lines, surface.Message){
+		"nacked": func(l lines, m surface.Message) { l.nack(m, "1 hour") },
+		"nacked after it left the lane": func(l lines, m surface.Message) {
+			l.send("b", 0)
+			l.clock.Advance(l, 2*time.Minute)
+			l.ack(l.receive(10, "1 hour", "b0")[0])
+			l.nack(m, "1 hour")
+		},
+		"expired": func(l lines, _ surface.Message) {
+			l.clock.Advance(l, 2*time.Hour)
+			l.nack(l.receive(1, "1 hour", "a0")[0], "1 hour")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, "patience => '1 minute'", func(l lines) {
+				key, delay := "a", "5 seconds"
+				if _, err := surface.Send(l.Context(), l.db.Pool(l), queue, `"later"`, &key, nil, &delay); err != nil {
+					l.Fatal(err)
+				}
+				l.send("a", 0)
+				first := l.receive(1, "1 hour", "a0")
+				l.clock.Advance(l, 6*time.Second)
+				l.receive(10, "1 hour") // later joins the line
+				fail(l, first[0])
+				l.receive(10, "1 hour")
+				l.clock.Advance(l, 2*time.Hour)
+				l.ack(l.receive(10, "1 hour", "a0")[0])
+				l.ack(l.receive(10, "1 hour", "later")[0])
+				l.receive(10, "1 hour")
+			})
+		})
+	}
+}
+
+func TestWhatAClaimKeepsThatLeftItsLaneIsCountedOnce(t *testing.T) {
+	each(t, "patience => '1 minute'", func(l lines) {
+		l.sendBatch("aab")
+		l.receive(10, "1 hour", "a1", "a2", "b3")
+		l.send("a", 4)
+		l.clock.Advance(l, 2*time.Minute)
+		l.receive(10, "1 hour") // they leave the lane, and a4 joins the line
+		got := pgtest.QueryVal[string](l, l.db, `select format('%s claimed, %s parked, %s waiting', claimed, parked, waiting)
+			from weir.stats($1) where group_name = $2`, queue, group)
+		if got != "3 claimed, 1 parked, 0 waiting" {
+			l.Errorf("%s, want 3 claimed, 1 parked, 0 waiting", got)
+		}
+	})
+}
