@@ -23,6 +23,7 @@ type Session struct {
 	Open   bool
 	ops    []Op
 	marks  []int // savepoints
+	began  int
 }
 
 // New returns an oracle with n sessions.
@@ -56,7 +57,15 @@ func (s *Session) Do(op Op) {
 }
 
 // Begin opens a transaction.
-func (s *Session) Begin() { s.Open = true }
+func (s *Session) Begin() {
+	s.Open = true
+	s.began = s.Oracle.tick()
+}
+
+func (o *Oracle) tick() int {
+	o.World.ticks++
+	return o.World.ticks
+}
 
 // Commit makes the session's operations part of the world.
 func (s *Session) Commit() {
@@ -90,6 +99,10 @@ func (s *Session) Sent(m Sent) error {
 		return fmt.Errorf("message id %d after %d: ids must rise", m.ID, s.Oracle.lastID)
 	}
 	s.Oracle.lastID = m.ID
+	m.began = s.began
+	if !s.Open {
+		m.began = s.Oracle.tick()
+	}
 	s.Do(Op{Sent: &m})
 	return nil
 }
@@ -98,8 +111,9 @@ func (s *Session) Sent(m Sent) error {
 func (s *Session) Received(group string, got []surface.Message, now, deadline time.Duration) error {
 	view := s.View()
 	var claims []Claim
-	for _, m := range got {
-		if reason := view.check(group, m, now); reason != "" {
+	attempts := map[int64][]int{}
+	for at, m := range got {
+		if reason := view.check(group, m, got[:at], now); reason != "" {
 			return fmt.Errorf("group %s was delivered %s: %s", group, m, reason)
 		}
 		if other := s.blocked(group, m.ID); other != "" {
@@ -121,9 +135,10 @@ func (s *Session) Received(group string, got []surface.Message, now, deadline ti
 			return fmt.Errorf("%s was delivered twice by one receive", m)
 		}
 		claims[i].IDs = append(claims[i].IDs, m.ID)
+		attempts[m.ClaimID] = append(attempts[m.ClaimID], m.Attempt)
 	}
 	for _, c := range claims {
-		s.Do(Op{Claimed: &Claimed{Claim: c}})
+		s.Do(Op{Claimed: &Claimed{Claim: c, Attempts: attempts[c.ID]}})
 	}
 	return nil
 }

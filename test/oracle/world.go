@@ -24,12 +24,19 @@ type Sent struct {
 	Headers *string
 	At      time.Duration // the test's time when it was sent
 	Due     time.Duration // not to be delivered before; At when it has no delay
+	Line    string        // what it is in order with in an ordered group; "": nothing that is known
+
+	began, committed int // its transaction, in the order of both; committed 0: it is not
 }
 
 // State is how one message stands with one group.
 type State struct {
 	Owed     bool // false: it may be delivered, as to a group that began when it was there already
+	Loose    bool // a seek or a purge has gone over it: it may be delivered at whichever attempt
+	Gone     bool // cancelled, or passed over: not to be delivered
+	Late     bool // sent again: it has no place before its first delivery
 	Attempts int
+	Place    int           // of its first delivery among all; 0: there was none
 	Claim    int64         // that holds it, also when the lease is over; 0: none
 	Due      time.Duration // not to be delivered before
 	Acked    bool
@@ -48,6 +55,7 @@ type Claim struct {
 // Group is a group's side of the queue.
 type Group struct {
 	MaxAttempts int
+	Ordered     bool
 	States      map[int64]State
 }
 
@@ -56,6 +64,8 @@ type World struct {
 	Messages map[int64]Sent
 	Groups   map[string]*Group
 	Claims   map[int64]Claim
+	TTL      time.Duration // 0: none
+	ticks    int           // of transactions that began or ended, and of first deliveries
 }
 
 // NewWorld returns a queue with no messages and no groups.
@@ -65,9 +75,10 @@ func NewWorld() *World {
 
 func (w *World) clone() *World {
 	c := NewWorld()
+	c.TTL, c.ticks = w.TTL, w.ticks
 	maps.Copy(c.Messages, w.Messages)
 	for name, g := range w.Groups {
-		c.Groups[name] = &Group{MaxAttempts: g.MaxAttempts, States: maps.Clone(g.States)}
+		c.Groups[name] = &Group{MaxAttempts: g.MaxAttempts, Ordered: g.Ordered, States: maps.Clone(g.States)}
 	}
 	for id, claim := range w.Claims {
 		claim.Done = maps.Clone(claim.Done)
@@ -77,8 +88,8 @@ func (w *World) clone() *World {
 }
 
 // AddGroup makes a group. What is in the queue already it may be delivered, or not.
-func (w *World) AddGroup(name string, attemptsMax int) {
-	g := &Group{MaxAttempts: attemptsMax, States: map[int64]State{}}
+func (w *World) AddGroup(name string, attemptsMax int, ordered bool) {
+	g := &Group{MaxAttempts: attemptsMax, Ordered: ordered, States: map[int64]State{}}
 	for id, m := range w.Messages {
 		g.States[id] = State{Due: m.Due}
 	}
@@ -98,7 +109,8 @@ type Op struct {
 
 // Claimed is a receive: what one claim was given.
 type Claimed struct {
-	Claim Claim
+	Claim    Claim
+	Attempts []int // of each message
 }
 
 // Settled is an ack, nack, release or reject.
@@ -120,7 +132,10 @@ type Extend struct {
 func (w *World) Apply(op Op) {
 	switch {
 	case op.Sent != nil:
-		w.Messages[op.Sent.ID] = *op.Sent
+		w.ticks++
+		m := *op.Sent
+		m.committed = w.ticks
+		w.Messages[m.ID] = m
 		for _, g := range w.Groups {
 			g.States[op.Sent.ID] = State{Owed: true, Due: op.Sent.Due}
 		}
@@ -128,11 +143,16 @@ func (w *World) Apply(op Op) {
 		claim := op.Claimed.Claim
 		claim.Done = map[int64]bool{}
 		w.Claims[claim.ID] = claim
-		for _, id := range claim.IDs {
+		for i, id := range claim.IDs {
 			s := w.Groups[claim.Group].States[id]
 			s.Owed = true // who was delivered it once is owed it until it is done
-			s.Attempts++
+			s.Loose = false
+			s.Attempts = op.Claimed.Attempts[i]
 			s.Claim = claim.ID
+			if s.Place == 0 {
+				w.ticks++
+				s.Place = w.ticks
+			}
 			w.Groups[claim.Group].States[id] = s
 		}
 	case op.Settled != nil:
@@ -146,6 +166,7 @@ func (w *World) Apply(op Op) {
 
 func (w *World) settle(op Settled) {
 	g := w.Groups[op.Group]
+	again := map[string]bool{} // lines
 	for _, id := range op.IDs {
 		w.Claims[op.Claim].Done[id] = true
 		s := g.States[id]
@@ -156,19 +177,24 @@ func (w *World) settle(op Settled) {
 		case op.Verb == "release":
 			s.Attempts--
 			s.Due = op.Due
+			again[w.Messages[id].Line] = true
 		case op.Verb == "reject" || s.Attempts >= g.MaxAttempts:
 			s.Dead = true
 		default:
 			s.Due = op.Due
+			again[w.Messages[id].Line] = true
 		}
 		g.States[id] = s
+	}
+	if g.Ordered {
+		w.takeAlong(op.Claim, g, again)
 	}
 }
 
 // Redrive lets a dead letter be delivered again.
 func (w *World) Redrive(group string, id int64) {
 	s := w.Groups[group].States[id]
-	w.Groups[group].States[id] = State{Owed: true, Due: s.Due}
+	w.Groups[group].States[id] = State{Owed: true, Due: s.Due, Gone: s.Gone, Late: true}
 }
 
 // MayBeDead says whether a message may be among a group's dead letters, and how many attempts it then has.
@@ -192,6 +218,7 @@ func (w *World) Unfinished(group string) (open, dead []int64) {
 	for id, s := range g.States {
 		switch {
 		case s.Acked:
+		case s.Gone && !s.Dead: // it may have died when a lease ended, or not
 		case s.Dead || s.Claim != 0 && s.Attempts >= g.MaxAttempts:
 			dead = append(dead, id)
 		case s.Owed:
@@ -204,7 +231,8 @@ func (w *World) Unfinished(group string) (open, dead []int64) {
 }
 
 // check says why a message must not be delivered to a group now, or "".
-func (w *World) check(group string, m surface.Message, now time.Duration) string {
+// beside is what the same receive has delivered before it.
+func (w *World) check(group string, m surface.Message, beside []surface.Message, now time.Duration) string {
 	sent, ok := w.Messages[m.ID]
 	if !ok {
 		return "phantom: never committed"
@@ -222,9 +250,13 @@ func (w *World) check(group string, m surface.Message, now time.Duration) string
 		return "a dead letter"
 	case s.Claim != 0 && held.Deadline > now:
 		return fmt.Sprintf("in the live claim %d", s.Claim)
-	case s.Attempts >= g.MaxAttempts:
+	case s.Gone:
+		return "cancelled, passed over or dropped"
+	case !s.Loose && s.Attempts >= g.MaxAttempts:
 		return fmt.Sprintf("past its %d attempts", g.MaxAttempts)
-	case m.Attempt != s.Attempts+1:
+	case w.TTL > 0 && sent.At+w.TTL < now-Slack:
+		return "past its ttl"
+	case !s.Loose && m.Attempt != s.Attempts+1:
 		return fmt.Sprintf("attempt %d, want %d", m.Attempt, s.Attempts+1)
 	case s.Due > now+Slack:
 		return fmt.Sprintf("not due before %s", s.Due)
@@ -235,7 +267,7 @@ func (w *World) check(group string, m surface.Message, now time.Duration) string
 	case !same(m.Headers, sent.Headers):
 		return "headers differ"
 	}
-	return ""
+	return w.ahead(g, m, beside, now)
 }
 
 func same(a, b *string) bool {

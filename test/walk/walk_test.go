@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,17 +28,7 @@ const sessions = 3
 // the command line are overridden but for -rapid.seed and -rapid.failfile: how far is decided here.
 func TestRandomWalk(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		checks := "4"
-		if major == 14 || major == 18 {
-			checks = "12"
-		}
-		for name, value := range map[string]string{
-			"rapid.checks": checks, "rapid.steps": "150", "rapid.shrinktime": "5s", "rapid.nofailfile": "true",
-		} {
-			if err := flag.Set(name, value); err != nil {
-				t.Fatal(err)
-			}
-		}
+		far(t, major, 12, 4)
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		clock := surface.MovableClock(t, db)
 		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '3min'")
@@ -55,6 +46,21 @@ func TestRandomWalk(t *testing.T) {
 	})
 }
 
+// far tells rapid how many walks to make on the oldest and the newest version and on those between.
+func far(t *testing.T, major, checks, between int) {
+	t.Helper()
+	if major != 14 && major != 18 {
+		checks = between
+	}
+	for name, value := range map[string]string{
+		"rapid.checks": strconv.Itoa(checks), "rapid.steps": "150", "rapid.shrinktime": "5s", "rapid.nofailfile": "true",
+	} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // walk is one walk on one queue.
 type walk struct {
 	tb      testing.TB
@@ -68,6 +74,8 @@ type walk struct {
 	claims  []int64       // all that were ever given, also those rolled back
 	groups  []string
 	dropped int
+	lanes   int
+	ordered bool // groups are
 }
 
 func newWalk(
@@ -76,7 +84,8 @@ func newWalk(
 	tb.Helper()
 	w := &walk{
 		tb: tb, db: db, clock: clock, conns: conns, admin: db.Conn(tb),
-		queue: fmt.Sprintf("walk-%d", number), oracle: oracle.New(sessions),
+		queue: fmt.Sprintf("walk-%d", number), oracle: oracle.New(len(conns)),
+		ordered: rapid.Bool().Draw(rt, "ordered"), lanes: rapid.SampledFrom([]int{1, 2, 16}).Draw(rt, "lanes"),
 	}
 	for i, c := range conns {
 		if c.IsClosed() {
@@ -86,13 +95,16 @@ func newWalk(
 		}
 	}
 	db.Exec(tb, "select weir.drop_queue(queue_name) from weir.list_queues()")
-	lanes := rapid.SampledFrom([]int{1, 2, 16}).Draw(rt, "lanes")
-	surface.CreateQueue(tb, db.Pool(tb), w.queue, fmt.Sprintf("lanes => %d", lanes))
-	// smaller than create_queue allows, so that the rings turn often
-	db.Exec(tb, "update weir_internal.queues set segment_bytes = 24576, claims_bytes = 16384")
-	w.oracle.World.AddGroup("default", 5)
+	surface.CreateQueue(tb, db.Pool(tb), w.queue, fmt.Sprintf("lanes => %d", w.lanes))
+	w.small(rt)
+	w.oracle.World.AddGroup("default", 5, false)
 	w.groups = []string{"default"}
 	return w
+}
+
+// small makes the queue's tables smaller than create_queue allows, so that the rings turn often.
+func (w *walk) small(rt *rapid.T) {
+	w.exec(rt, w.conns[0], "update weir_internal.queues set segment_bytes = 24576, claims_bytes = 16384")
 }
 
 func (w *walk) actions() map[string]func(*rapid.T) {
@@ -107,7 +119,7 @@ func (w *walk) actions() map[string]func(*rapid.T) {
 
 // session draws who acts.
 func (w *walk) session(rt *rapid.T) (*oracle.Session, *pgx.Conn) {
-	i := rapid.IntRange(0, sessions-1).Draw(rt, "session")
+	i := rapid.IntRange(0, len(w.conns)-1).Draw(rt, "session")
 	return w.oracle.Sessions[i], w.conns[i]
 }
 
@@ -159,15 +171,29 @@ func (w *walk) note(rt *rapid.T, err error) {
 // payload is wide enough that a few of them fill a segment, and does not compress.
 func payload(rt *rapid.T) string {
 	n := rapid.IntRange(0, 40).Draw(rt, "payload")
+	random := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // it need not be a secret
 	var text strings.Builder
 	for range n {
-		fmt.Fprintf(&text, "%016x", rand.Uint64()) //nolint:gosec // it need not be a secret
+		fmt.Fprintf(&text, "%016x", random.Uint64())
 	}
 	return fmt.Sprintf("%q", text.String())
 }
 
-func key(rt *rapid.T) *string {
-	return rapid.SampledFrom([]*string{nil, surface.Text("a"), surface.Text("b"), surface.Text("c, d")}).Draw(rt, "key")
+// key draws a key; none only where it is known in which order messages without one come.
+func (w *walk) key(rt *rapid.T) *string {
+	keys := []*string{surface.Text("a"), surface.Text("b"), surface.Text("c, d")}
+	if !w.ordered || w.lanes == 1 {
+		keys = append(keys, nil)
+	}
+	return rapid.SampledFrom(keys).Draw(rt, "key")
+}
+
+// line is what a message with a key is in order with.
+func line(key *string) string {
+	if key == nil {
+		return "none"
+	}
+	return "key " + *key
 }
 
 func headers(rt *rapid.T) *string {
@@ -185,7 +211,8 @@ func (w *walk) delay(rt *rapid.T) (*string, time.Duration) {
 func (w *walk) send(rt *rapid.T) {
 	s, c := w.session(rt)
 	delay, due := w.delay(rt)
-	m := oracle.Sent{Payload: payload(rt), Key: key(rt), Headers: headers(rt), At: w.now, Due: due}
+	m := oracle.Sent{Payload: payload(rt), Key: w.key(rt), Headers: headers(rt), At: w.now, Due: due}
+	m.Line = line(m.Key)
 	var err error
 	m.ID, err = surface.Send(w.tb.Context(), c, w.queue, m.Payload, m.Key, m.Headers, delay)
 	w.note(rt, err)
@@ -198,14 +225,15 @@ func (w *walk) batch(rt *rapid.T) {
 	var all []oracle.Sent
 	var payloads []string
 	var keys, heads []*string
-	keyed, headed := rapid.Bool().Draw(rt, "keyed"), rapid.Bool().Draw(rt, "headed")
+	keyed, headed := w.ordered && w.lanes > 1 || rapid.Bool().Draw(rt, "keyed"), rapid.Bool().Draw(rt, "headed")
 	for range rapid.IntRange(0, 25).Draw(rt, "n") {
 		m := oracle.Sent{Payload: payload(rt), At: w.now, Due: due}
 		payloads = append(payloads, m.Payload)
 		if keyed {
-			m.Key = key(rt)
+			m.Key = w.key(rt)
 			keys = append(keys, m.Key)
 		}
+		m.Line = line(m.Key)
 		if headed {
 			m.Headers = headers(rt)
 			heads = append(heads, m.Headers)
@@ -287,6 +315,7 @@ func (w *walk) advance(rt *rapid.T) {
 	d := rapid.SampledFrom([]time.Duration{25 * time.Minute, 125 * time.Minute}).Draw(rt, "time")
 	w.now += d
 	w.clock.Advance(w.tb, d)
+	w.oracle.World.PassedOver(w.now)
 }
 
 func (w *walk) maintain(rt *rapid.T) {
@@ -319,8 +348,9 @@ func (w *walk) createGroup(rt *rapid.T) {
 	w.dropped++
 	name := fmt.Sprintf("g%d", w.dropped)
 	start := rapid.SampledFrom([]string{"start", "end"}).Draw(rt, "start")
-	w.exec(rt, w.db.Pool(w.tb), "select weir.create_group($1, $2, start => $3, max_attempts => 3)", w.queue, name, start)
-	w.oracle.World.AddGroup(name, 3)
+	w.exec(rt, w.db.Pool(w.tb), "select weir.create_group($1, $2, start => $3, max_attempts => 3, ordered => $4)",
+		w.queue, name, start, w.ordered)
+	w.oracle.World.AddGroup(name, 3, w.ordered)
 	w.groups = append(w.groups, name)
 }
 
