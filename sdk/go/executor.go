@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -112,12 +113,13 @@ var itemQuoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 func quoteItem(item string) string { return `"` + itemQuoter.Replace(item) + `"` }
 
-// interval writes a duration so that PostgreSQL reads it exactly; null when there is none.
+// interval writes a duration so that PostgreSQL reads it exactly, which before 15 takes no number that is longer than
+// an int4; null when there is none.
 func interval(d *time.Duration) *string {
 	if d == nil {
 		return nil
 	}
-	text := strconv.FormatInt(d.Microseconds(), 10) + " microseconds"
+	text := fmt.Sprintf("%d minutes %d microseconds", *d/time.Minute, (*d % time.Minute).Microseconds())
 	return &text
 }
 

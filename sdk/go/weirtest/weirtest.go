@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +102,7 @@ func define(ctx context.Context, on definer, write string, args ...any) error {
 // tried again by then is due. The role of the pool must be the one that installed the engine.
 func Advance(tb testing.TB, pool *pgxpool.Pool, d time.Duration) {
 	tb.Helper()
-	by := strconv.FormatInt(d.Microseconds(), 10) + " microseconds"
+	by := fmt.Sprintf("%d minutes %d microseconds", d/time.Minute, (d % time.Minute).Microseconds())
 	err := define(tb.Context(), pool, sqlClock, by, prefix)
 	if errors.Is(err, pgx.ErrNoRows) {
 		tb.Fatalf("weirtest: %s is no database that weirtest.Database made: its time goes on by itself",
