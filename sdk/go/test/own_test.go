@@ -20,7 +20,7 @@ import (
 // enough is more calls than go through a public function before a queue's own is called.
 const enough = 12
 
-// watched is a pool that keeps the statements it was given.
+// watched is a pool, or the tracer of one, that keeps the statements it was given.
 type watched struct {
 	*pgxpool.Pool
 
@@ -34,6 +34,17 @@ func (w *watched) Query(ctx context.Context, text string, args ...any) (pgx.Rows
 	w.mu.Unlock()
 	return w.Pool.Query(ctx, text, args...)
 }
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (w *watched) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.texts = append(w.texts, q.SQL)
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (*watched) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // count returns how many statements have a part.
 func (w *watched) count(part string) (n int) {
@@ -170,6 +181,30 @@ func TestNamesAreAskedForOnceAfterSomeCallsAndAgainWhenTheyAreGone(t *testing.T)
 	must(t, admin.CreateQueue(t.Context(), "q", weir.QueueOptions{}))
 	send(5, nil)
 	expect("there is another", 1, 3, 13)
+}
+
+func TestACoalescedClientCallsTheQueuesOwnFunctionFromTheFirstSendOn(t *testing.T) {
+	t.Parallel()
+	db, _ := newClient(t)
+	cfg := get(pgxpool.ParseConfig(db.DSN))(t)
+	seen := &watched{}
+	cfg.ConnConfig.Tracer = seen
+	pool := get(pgxpool.NewWithConfig(t.Context(), cfg))(t)
+	t.Cleanup(pool.Close)
+	client := weir.New(pool)
+	t.Cleanup(client.Close)
+	c := client.Coalesced()
+	for range 3 {
+		get(c.Send(t.Context(), "q", 1))(t)
+	}
+	if names, own := seen.count("select weir.queue_function("), seen.count(`"send:q"(`); names != 1 || own != 3 {
+		t.Errorf("three sends asked for %d names and called %d own functions", names, own)
+	}
+	for range 2 {
+		if _, err := c.Send(t.Context(), "none", 1); !errors.Is(err, weir.ErrQueueNotFound) {
+			t.Errorf("send to a queue that is not there: %v", err)
+		}
+	}
 }
 
 // transactions begin one in each way; end rolls it back.
