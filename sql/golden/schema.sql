@@ -833,7 +833,7 @@
 -- function weir_internal.job(queue_name text, p_id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.job:orders(p_id bigint) returns SETOF weir.job_status v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.job_digest(p_kind text, p_args jsonb, p_key text) returns uuid s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer i - {owner=X/owner}
+-- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer s - {owner=X/owner}
 -- function weir_internal.lane_waiting(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer, OUT n bigint, OUT oldest timestamp with time zone, OUT records integer, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.lease_again(p_queue integer, c weir_internal.claim, p_ids int8multirange, p_attempt integer, p_deadline timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.line_of(p_key text, p_lane integer) returns text i - {owner=X/owner}

@@ -40,6 +40,8 @@ begin
             hint = 'Give one key and one headers object for each payload (null elements are allowed), or none at all.';
     end if;
     perform weir_internal.check_message(p_queue, p_bytes_max, u.payload, u.key, u.headers)
-    from unnest(p_payloads, p_keys, p_headers) as u (payload, key, headers);
+    from unnest(p_payloads, p_keys, p_headers) as u (payload, key, headers)
+    where u.payload is null or u.headers is not null or octet_length(u.key) > 1024 -- a call takes more than a look
+        or pg_column_size(u.payload) > p_bytes_max;
 end
 $$;

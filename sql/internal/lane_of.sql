@@ -1,6 +1,8 @@
 -- weir_internal.lane_of(p_key, p_lanes)
 -- The lane of a key: the first four bytes of its SHA-256, which no release of PostgreSQL will change, modulo the number
--- of lanes.
+-- of lanes. As a number they are seven bytes, with two zeros behind the first and one behind the second, and stay so:
+-- queues hold messages in the lanes that it gives. It is one expression, and as stable as convert_to is, so that
+-- PostgreSQL puts it in place of a call, which takes many times as long.
 --
 -- Parameters:
 --   p_key    the key
@@ -10,8 +12,9 @@
 -- Locks: none
 create or replace function weir_internal.lane_of(p_key text, p_lanes int)
 returns int
-language sql immutable strict
+language sql stable strict
 as $$
-    select ((get_byte(h, 0)::bigint << 24 | get_byte(h, 1) << 16 | get_byte(h, 2) << 8 | get_byte(h, 3)) % p_lanes)::int
-    from (select sha256(convert_to(p_key, 'UTF8')) as h) t
+    select (('x' || encode(
+        overlay(overlay(substr(sha256(convert_to(p_key, 'UTF8')), 1, 4) placing E'\\x0000' from 2 for 0)
+            placing E'\\x00' from 5 for 0), 'hex'))::bit(56)::bigint % p_lanes)::int
 $$;

@@ -35,7 +35,8 @@ declare
     v_xmax xid8;
     v_taken int := 0;
     v_skip int;
-    v_ranges int8range[] := '{}';
+    v_spans int8range[] := '{}';
+    v_ids bigint[];           -- what is in no span
     v_lines text[] := '{}';   -- ordered: the lane's lines that are parked
     v_parked int := 0;        -- ordered: messages that had to join them
     v_rest boolean := false;  -- some of the record did, so that it is gone on with
@@ -138,9 +139,9 @@ begin
                 v_out := v_out || o;
                 v_taken := v_taken + o.n;
                 if o.ids is null then
-                    v_ranges := v_ranges || int8range(o.first_id, o.first_id + o.n);
+                    v_spans := v_spans || int8range(o.first_id, o.first_id + o.n);
                 else
-                    v_ranges := v_ranges || array(select int8range(i, i + 1) from unnest(o.ids) i);
+                    v_ids := v_ids || o.ids;
                 end if;
             end if;
             if v_taken >= p_max and c.seg = v_hi and c.pos = r.id then -- was it the last? Then nobody need come and see
@@ -178,10 +179,10 @@ begin
     end if;
     c.n := v_taken;
     c.total := coalesce(c.total, 0) + v_taken;
-    if cardinality(v_ranges) = 1 then
-        c.ids := int8multirange(v_ranges[1]);
+    if cardinality(v_spans) = 1 and v_ids is null then
+        c.ids := int8multirange(v_spans[1]);
     else
-        c.ids := (select range_agg(m) from unnest(v_ranges) m);
+        c.ids := (select range_agg(m) from unnest(v_spans || array(select int8range(i, i + 1) from unnest(v_ids) i)) m);
     end if;
     c.src := null;
     c.attempt := 1;

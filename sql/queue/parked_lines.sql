@@ -16,6 +16,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $body$
 begin
+    if not exists (select from weir_internal.{q}_parked p where p.group_id = p_group and p.lane = p_lane) then
+        return '{}'; -- as nearly always, for less than the query below
+    end if;
     return array(
         with recursive lines (line) as (
             (select p.line from weir_internal.{q}_parked p

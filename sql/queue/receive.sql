@@ -138,7 +138,12 @@ begin
             exit when v_want <= 0;
             continue when v_expired;
             if g.ordered then
-                c.low := weir_internal.{q}_unoccupied(g, c, v_now);
+                c.low := weir_internal.{q}_low(v_slot, c.low, c.id + 1);
+                if c.low > c.id then -- all is finished, which is quicker to see than what is not
+                    c.low := c.id;
+                else
+                    c.low := weir_internal.{q}_unoccupied(g, c, v_now);
+                end if;
                 continue when c.low is null;
             end if;
             if v_lane < {lanes} then
