@@ -189,13 +189,16 @@ func (w *walk) extend(rt *rapid.T) {
 	}
 }
 
-// redrive sends all dead letters of a group back to it.
+// redrive sends all dead letters of a group back to it; those past their ttl stay.
 func (w *walk) redrive(rt *rapid.T) {
 	group := w.group(rt)
 	if w.oracle.Uses(group) {
 		rt.Skip("a transaction may be about to add one")
 	}
-	dead := w.checkDead(rt, group)
+	dead := slices.DeleteFunc(w.checkDead(rt, group), func(id int64) bool {
+		ttl := w.oracle.World.TTL
+		return ttl > 0 && w.oracle.World.Messages[id].At+ttl <= w.now
+	})
 	var n int
 	err := w.db.Pool(w.tb).QueryRow(w.tb.Context(), "select weir.redrive($1, $2)", w.queue, group).Scan(&n)
 	if err != nil || n != len(dead) {

@@ -72,6 +72,7 @@ func (w *walk) setTTL(rt *rapid.T, ttl time.Duration) {
 	w.exec(rt, w.conns[0], "update weir_internal.queues set segment_bytes = 65536, claims_bytes = 65536")
 	w.exec(rt, w.conns[0], "select weir.configure_queue($1, ttl => $2::text::interval)", w.queue, ttl.String())
 	w.small(rt)
+	w.oracle.World.PassedOver(w.now) // what was committed since the time moved may have been dropped by the ttl before
 	w.oracle.World.TTL = ttl
 	w.oracle.World.PassedOver(w.now)
 }
