@@ -137,7 +137,8 @@ def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Ca
         fields(
             claim_id=item.claim_id,
             ids=None if item.ids is None else list(item.ids),
-            delay=None if item.delay is None else f"{millis(item.delay)} milliseconds",
+            # In seconds, since before 15 an interval takes no number beyond an int4.
+            delay=None if item.delay is None else f"{millis(item.delay) / 1000} seconds",
             reason=item.reason,
             result=item.result,
         )
