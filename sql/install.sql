@@ -123,6 +123,7 @@ begin;
 \ir queue/sent_at.sql
 \ir queue/probe.sql
 \ir queue/unoccupied.sql
+\ir queue/step_up.sql
 \ir queue/end_parked.sql
 \ir queue/claim_parked.sql
 \ir queue/retry_ordered.sql

@@ -574,6 +574,7 @@
 -- CREATE INDEX q1_log_0_order ON weir_internal.q1_log_0 USING btree (lane, txid, id)
 -- CREATE INDEX q1_log_1_order ON weir_internal.q1_log_1 USING btree (lane, txid, id)
 -- CREATE INDEX q1_log_2_order ON weir_internal.q1_log_2 USING btree (lane, txid, id)
+-- CREATE INDEX q1_parked_due ON weir_internal.q1_parked USING btree (group_id, due_at, no) WHERE ((holder IS NULL) AND (due_at IS NOT NULL))
 -- CREATE INDEX q1_parked_id ON weir_internal.q1_parked USING btree (group_id, id)
 -- CREATE INDEX q1_parked_lane ON weir_internal.q1_parked USING btree (group_id, lane, line)
 -- CREATE INDEX q1_parked_line ON weir_internal.q1_parked USING btree (group_id, line, no)
@@ -881,7 +882,7 @@
 -- function weir_internal.q1_cursor(p_slot smallint) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_delay(p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_divide(p_claim bigint, p_parts bigint[], p_ids int8multirange[], p_counts integer[], p_leases interval[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_end_parked(p_group integer, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_internal.q1_end_parked(p_group integer, p_ids int8multirange, p_claimed int8multirange) returns void v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_internal.q1_events(p_ids bigint[]) returns SETOF weir_internal.job_event v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_fresh(p_slot smallint, p_now timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_has_new(p_slot smallint, p_lane integer, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -901,6 +902,7 @@
 -- function weir_internal.q1_settle(p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_skip_due(g weir_internal.groups) returns boolean v {"search_path=pg_catalog, pg_temp",enable_seqscan=off} {owner=X/owner}
 -- function weir_internal.q1_standing(p_ids bigint[], p_txids xid8[]) returns TABLE(id bigint, state text, claim bigint) v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
+-- function weir_internal.q1_step_up(p_group integer, p_lines text[], p_lanes integer[], p_claimed int8multirange) returns void v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.q1_unfinished(p_slot smallint, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_unoccupied(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_wake() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

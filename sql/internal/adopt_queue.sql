@@ -46,7 +46,10 @@ begin
          insert into weir_internal.q%1$s_log_0 select * from weir_internal.q%1$s_new_log;
          insert into weir_internal.q%1$s_later select * from weir_internal.q%1$s_new_later;
          drop table weir_internal.q%1$s_new_log, weir_internal.q%1$s_new_later;
-         update weir_internal.q%1$s_parked set holder = null where holder is not null;
+         update weir_internal.q%1$s_parked p set holder = null, due_at = coalesce(p.due_at, weir_internal.clock())
+         where p.holder is not null or p.due_at is null and not exists (
+             select from weir_internal.q%1$s_parked f
+             where f.group_id = p.group_id and f.line = p.line and f.no < p.no);
          drop sequence weir_internal.q%1$s_ids;
          create sequence weir_internal.q%1$s_ids', q.no);
     perform setval(format('weir_internal.q%s_ids', q.no), v_last_id);

@@ -50,6 +50,11 @@ begin
         backlog_max = q.backlog_max, job_retention = q.job_retention
     where w.no = q.no;
     update weir_internal.groups set ttl = q.ttl where queue_no = q.no and ttl <> q.ttl;
+    if q.ttl <> o.ttl and q.ttl > interval '0' then -- heads that are past it hold up what stands behind them
+        execute format(
+            'update weir_internal.q%s_parked set due_at = enqueued_at + $1 where due_at > enqueued_at + $1', q.no)
+        using q.ttl;
+    end if;
     if o.dedup_window is null and q.dedup_window is not null then
         perform weir_internal.start_dedup(q);
     end if;

@@ -60,6 +60,9 @@ begin
     execute format('create index q%1$s_parked_line on weir_internal.q%1$s_parked (group_id, line, no)', q.no);
     execute format('create index q%1$s_parked_lane on weir_internal.q%1$s_parked (group_id, lane, line)', q.no);
     execute format('create index q%1$s_parked_id on weir_internal.q%1$s_parked (group_id, id)', q.no);
+    execute format(
+        'create index q%1$s_parked_due on weir_internal.q%1$s_parked (group_id, due_at, no)
+         where holder is null and due_at is not null', q.no);
     execute format('create sequence weir_internal.q%s_ids', q.no);
     execute format('create sequence weir_internal.q%s_claim_ids', q.no);
     foreach v_table in array array['log_ring', 'claims_ring', 'later_clock', 'cancels'] loop

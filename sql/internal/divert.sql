@@ -5,7 +5,7 @@
 --   p_queue  queue number
 --   g        the ordered group
 --   p_lane   the lane
---   p_lines  its lines that are parked
+--   p_lines  its lines that are parked; null: they are too many to list
 --   o        the record
 -- Returns: what is left of the record; n is 0 when nothing is.
 -- Raises: none
@@ -20,6 +20,16 @@ declare
     q weir_internal.queues;
     v_parked weir_internal.later_row[];
 begin
+    if p_lines is null then
+        execute format(
+            'select array_agg(l.line) from (select distinct weir_internal.line_of(k, $3) as line from unnest($2) k) l
+             where (select true from weir_internal.q%s_parked p
+                    where p.group_id = $1 and p.line = l.line limit 1)', p_queue)
+        into p_lines using g.id, coalesce(o.keys, '{null}'), p_lane;
+        if p_lines is null then
+            return o;
+        end if;
+    end if;
     if not p_lines && array(select weir_internal.line_of(k, p_lane) from unnest(coalesce(o.keys, '{null}')) k) then
         return o;
     end if;

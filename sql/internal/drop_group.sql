@@ -23,7 +23,7 @@ begin
     perform weir_internal.lock_lanes(q, g);
     perform weir_internal.end_claims(q, g);
     perform weir_internal.mark_lanes(q, g);
-    execute format('delete from weir_internal.q%s_parked where group_id = $1', q.no) using g.id;
+    execute format('delete from weir_internal.q%s_parked where group_id in ($1, -$1)', q.no) using g.id;
     perform weir_internal.clear_lines(q, g) where g.keyed;
     execute format('drop sequence if exists weir_internal.q%s_rate_%s', q.no, g.id);
     delete from weir_internal.dead_letters where queue_no = q.no and group_no = g.no;

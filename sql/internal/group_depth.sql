@@ -25,7 +25,6 @@ declare
     s record;
     v_now timestamptz := weir_internal.clock();
     v_budget int := 1000;
-    v_lined bigint := 0; -- ordered: claimed of what is parked without a holder
     v_later text := format('weir_internal.q%s_later', q.no);
     v_condition text := '(l.group_id is null or l.group_id = $1.id)
         and l.enqueued_at >= case when l.group_id is null then $1.since else weir_internal.ttl_start($1) end
@@ -42,10 +41,7 @@ begin
         select * into s from weir_internal.slot_claimed(q, c);
         claimed := claimed + s.n;
         exact := exact and s.exact;
-        if l = q.lanes then
-            v_lined := case when g.ordered then s.n else 0 end;
-            exit;
-        end if;
+        exit when l = q.lanes;
         select * into s from weir_internal.lane_waiting(q, g, c, greatest(v_budget, 32));
         waiting := waiting + s.n;
         oldest := least(oldest, s.oldest);
@@ -67,7 +63,7 @@ begin
     exact := exact and s.exact;
     select * into s from weir_internal.sample_rows(
         format('weir_internal.q%s_parked', q.no), 'l.group_id = $1.id and l.holder is null', g);
-    parked := greatest(0, s.n - v_lined);
+    parked := s.n;
     exact := exact and s.exact;
     if g.keyed then
         select * into s from weir_internal.sample_rows(format('weir_internal.q%s_lines', q.no), format(

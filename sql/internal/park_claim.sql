@@ -39,7 +39,7 @@ begin
     select array_agg(m.row) filter (where m.dead), array_agg(m.row) filter (where not m.dead)
     into v_dead, v_live
     from (
-        select row(null, weir_internal.clock(), t.id, g.id, t.attempts + u.attempt, t.key, t.payload, t.headers,
+        select row(null, null, t.id, g.id, t.attempts + u.attempt, t.key, t.payload, t.headers,
                    t.enqueued_at, case when not p_held then 'the lease expired' end)::weir_internal.later_row as row,
             not p_held and t.attempts + u.attempt >= g.max_attempts as dead
         from weir_internal.claim_messages(q, u, u.ids) t

@@ -49,7 +49,7 @@ begin
              from lines l where l.line is not null)
          select h.key, case when h.key is null then h.lane::int end, n.messages::int, h.id, h.attempts::int,
              h.enqueued_at, h.parked_at, h.due_at,
-             case when h.holder is not null or h.id <@ $2 then ''claim''
+             case when (h.holder & 16383) %% $5 < $5 - 1 or h.id <@ $2 then ''claim''
                   when h.due_at > weir_internal.clock() then ''time'' else ''consumer'' end,
              h.reason
          from (select line from lines where line is not null limit $3) l
@@ -59,7 +59,7 @@ begin
              select count(*) as messages from (
                  select from weir_internal.q%1$s_parked p where p.group_id = $1 and p.line = l.line limit 1000) c) n',
         q.no)
-    using g.id, v_held, max, v_after;
+    using g.id, v_held, max, v_after, q.lanes + 1;
     if g.keyed then
         return query execute format(
             'with recursive lines (line) as (

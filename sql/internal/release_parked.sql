@@ -1,7 +1,7 @@
 -- weir_internal.release_parked(q, g, e)
 -- Ends an expired claim whose messages stand in their lines: their heads may be delivered to others again; what is past
 -- its attempts becomes a dead letter. The delivery counts for each of them: for what was held when the claim left its
--- lane it was counted then.
+-- lane it was counted then. The next of each line may have to step up.
 --
 -- Parameters:
 --   q  the queue
@@ -21,6 +21,8 @@ declare
     s record;
     v_dead weir_internal.later_row[];
     v_ids bigint[]; -- an array, because a join may be planned as a walk over all that is parked
+    v_lines text[];
+    v_lanes int[];
 begin
     if not pg_try_advisory_xact_lock(weir_internal.claim_lock(q.no, e.id)) then
         return false;
@@ -37,11 +39,14 @@ begin
     d.finished := false;
     execute format('select weir_internal.q%s_put($1)', q.no) using d;
     execute format(
-        'update weir_internal.q%s_parked p
-         set holder = null, reason = ''the lease expired'',
-             attempts = p.attempts + case when p.holder is null then $3 else 0 end
-         where p.group_id = $1 and p.id = any($2)', q.no)
-    using g.id, v_ids, e.attempt;
+        'with ended as (
+             update weir_internal.q%s_parked p
+             set holder = null, reason = ''the lease expired'',
+                 attempts = p.attempts + case when $4 or p.holder is null then $3 else 0 end
+             where p.group_id = $1 and p.id = any($2)
+             returning p.line, p.lane)
+         select array_agg(line), array_agg(lane) from ended', q.no)
+    into v_lines, v_lanes using g.id, v_ids, e.attempt, e.slot % (q.lanes + 1) = q.lanes;
     execute format(
         'with dead as (
              delete from weir_internal.q%s_parked
@@ -51,6 +56,7 @@ begin
          from dead', q.no)
     into v_dead using g.id, v_ids, g.max_attempts;
     perform weir_internal.bury(q, g.no, v_dead, 'the lease expired');
+    execute format('select weir_internal.q%s_step_up($1, $2, $3, ''{}'')', q.no) using g.id, v_lines, v_lanes;
     return true;
 end
 $$;

@@ -35,8 +35,11 @@ begin
     if g.ordered then -- a claim's messages are in the log or among the parked ones
         execute format('delete from weir_internal.q%s_parked t where t.group_id = $1 and not (%s)', q.no, v_stays)
         using g.id, p.cur is not null, v_log, p.since, p.id;
-        execute format('update weir_internal.q%s_parked set holder = null where group_id = $1 and holder is not null',
-            q.no)
+        execute format(
+            'update weir_internal.q%1$s_parked p set holder = null, due_at = coalesce(p.due_at, weir_internal.clock())
+             where p.group_id = $1 and (p.holder is not null or p.due_at is null and not exists (
+                 select from weir_internal.q%1$s_parked f
+                 where f.group_id = $1 and f.line = p.line and f.no < p.no))', q.no)
         using g.id;
         return null;
     end if;

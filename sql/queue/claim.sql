@@ -37,7 +37,7 @@ declare
     v_skip int;
     v_spans int8range[] := '{}';
     v_ids bigint[];           -- what is in no span
-    v_lines text[] := '{}';   -- ordered: the lane's lines that are parked
+    v_lines text[] := '{}';   -- ordered: the lane's lines that are parked; null: too many to list
     v_parked int := 0;        -- ordered: messages that had to join them
     v_rest boolean := false;  -- some of the record did, so that it is gone on with
     v_old int := 0;           -- records passed over that were sent before the group's beginning
@@ -129,7 +129,7 @@ begin
             v_taken := v_taken + o.n * g.keyed::int;
             o.n := weir_internal.{q}_set_aside(g, o);
             --}
-            if cardinality(v_lines) > 0 then
+            if v_lines is null or cardinality(v_lines) > 0 then
                 v_parked := v_parked + o.n;
                 o := weir_internal.divert({no}, g, p_lane, v_lines, o);
                 v_parked := v_parked - o.n;

@@ -90,7 +90,8 @@ begin
     end if;
     if g.ordered then
         if v_want > 0 and exists (
-            select from weir_internal.{q}_parked where group_id = g.id and due_at <= v_now and holder is null) then
+            select from weir_internal.{q}_parked
+            where group_id in (g.id, -g.id) and due_at <= v_now and holder is null) then
             for o in select * from weir_internal.{q}_claim_parked(g, v_want, p_lease) loop
                 v_want := v_want - o.n;
                 v_out := v_out || o;

@@ -33,22 +33,27 @@ declare
     r int8range;
     v_line text;
     v_lines text[] := '{}';
+    v_lanes int[] := '{}';
+    v_home int;
 begin
     if p_delay < interval '0' or p_delay > interval '10 years' then
         raise exception 'delay % is out of range', p_delay
             using errcode = 'WR006', hint = 'Give a delay of 0 to 10 years.';
     end if;
     p_messages := array(
-        select row(null, v_now + coalesce(p_delay, weir_internal.backoff(g, m.attempts)), m.id, null, m.attempts, m.key,
-                   m.payload, m.headers, m.enqueued_at, m.reason)::weir_internal.later_row
+        select row(null, least(v_now + coalesce(p_delay, weir_internal.backoff(g, m.attempts)),
+                               case when g.ttl > interval '0' then m.enqueued_at + g.ttl end), -- to be dropped then
+                   m.id, null, m.attempts, m.key, m.payload, m.headers, m.enqueued_at,
+                   m.reason)::weir_internal.later_row
         from unnest(p_messages) m);
     if (c.src).seg is not null then -- they stand in their lines already
         foreach k in array p_messages loop -- one by one: a join may be planned as a walk over all that is parked
             update weir_internal.{q}_parked p
             set due_at = k.due_at, attempts = k.attempts, holder = null, came_late = false, reason = k.reason
             where p.group_id = g.id and p.id = k.id
-            returning p.line into v_line;
+            returning p.line, p.lane into v_line, v_home;
             v_lines := v_lines || v_line;
+            v_lanes := v_lanes || v_home;
         end loop;
         v_along := '{}';
         for r in select unnest(p_rest) loop
@@ -57,9 +62,11 @@ begin
                 where p.group_id = g.id and p.id >= lower(r) and p.id < upper(r) and p.line = any(v_lines)), '{}');
         end loop;
         for r in select unnest(v_along) loop -- what left its lane when it was held had this delivery counted then
-            update weir_internal.{q}_parked p set attempts = p.attempts - 1, holder = null
+            update weir_internal.{q}_parked p
+            set attempts = p.attempts - (v_lane < {lanes})::int, holder = null, due_at = null
             where p.group_id = g.id and p.id >= lower(r) and p.id < upper(r) and p.holder = c.id;
         end loop;
+        perform weir_internal.{q}_step_up(g.id, v_lines, v_lanes, '{}');
         return v_along;
     end if;
     select array_agg(w.row order by w.place),

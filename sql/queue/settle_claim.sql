@@ -101,7 +101,7 @@ begin
     end if;
     if g.ordered then
         perform weir_internal.{q}_end_parked(g.id, case p_verb when 'ack' then v_ids
-            else (select range_agg(int8range(m.id, m.id + 1)) from unnest(v_dead) m) end);
+            else (select range_agg(int8range(m.id, m.id + 1)) from unnest(v_dead) m) end, c.ids);
     end if;
     d.slot := c.slot;
     d.what := 2;

@@ -28,7 +28,8 @@ begin
     return pg_sequence_last_value('weir_internal.{q}_later_clock') > 0 and weir_internal.{q}_is_due(
             g, weir_internal.{q}_cursor((g.no * ({lanes} + 1) + {lanes})::smallint), p_now)
         or g.ordered and exists (
-            select from weir_internal.{q}_parked where group_id = g.id and due_at <= p_now and holder is null)
+            select from weir_internal.{q}_parked
+            where group_id in (g.id, -g.id) and due_at <= p_now and holder is null)
 --}
 --{ {keyed}
         or g.keyed and weir_internal.{q}_asks_turn(g)

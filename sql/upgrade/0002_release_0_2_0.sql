@@ -60,6 +60,16 @@ begin
         execute format('create index q%1$s_later_id on weir_internal.q%1$s_later (id)', v_queue);
         execute format(
             'create index q%1$s_parked_lane on weir_internal.q%1$s_parked (group_id, lane, line)', v_queue);
+        execute format( -- what is claimed of a line has a holder from now on
+            'update weir_internal.q%1$s_parked p set holder = u.id
+             from weir_internal.queues q
+             join weir_internal.groups g on g.queue_no = q.no and g.ordered
+             cross join lateral weir_internal.q%1$s_cursor((g.no * (q.lanes + 1) + q.lanes)::smallint) k
+             cross join lateral weir_internal.q%1$s_unfinished(k.slot, k.low, ''infinity'', null) u
+             where q.no = %1$s and p.group_id = g.id and p.holder is null and p.id <@ u.ids', v_queue);
+        execute format(
+            'create index q%1$s_parked_due on weir_internal.q%1$s_parked (group_id, due_at, no)
+             where holder is null and due_at is not null', v_queue);
         execute format('create sequence weir_internal.q%s_cancels minvalue 0', v_queue);
         for k in 0 .. 2 loop
             exit when exists (

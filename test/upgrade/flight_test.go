@@ -63,6 +63,33 @@ func TestWhatIsInFlightGoesOn(t *testing.T) {
 	})
 }
 
+func TestWhatIsClaimedOfALineStaysWithItsConsumer(t *testing.T) {
+	t.Parallel()
+	eachRelease(t, func(t *testing.T, db *pgtest.DB) {
+		conn := db.Conn(t)
+		surface.CreateQueue(t, conn, "orders", "lanes => 1")
+		db.Exec(t, "select weir.create_group('orders', 'lines', ordered => true)")
+		db.Exec(t, "select weir.send('orders', '1', 'key'), weir.send('orders', '2', 'key')")
+		db.Exec(t, "select weir.nack('orders', claim_id, null, '0') from weir.receive('orders', 'lines')")
+		receive := func(want int) []surface.Message {
+			t.Helper()
+			got, err := surface.Receive(t.Context(), conn, "orders", "lines", 10, "1 hour")
+			if err != nil || len(got) != want {
+				t.Fatalf("received %v, %v, want %d", got, err, want)
+			}
+			return got
+		}
+		held := receive(1)
+		receive(0)
+		upgrade(t, db)
+		receive(0)
+		if n, err := surface.Ack(t.Context(), conn, "orders", held[0].ClaimID, nil); err != nil || n != 1 {
+			t.Errorf("ack: %d, %v", n, err)
+		}
+		receive(1)
+	})
+}
+
 // wantEverythingOnce lets time pass and receives all that is left in every group.
 func wantEverythingOnce(t *testing.T, db *pgtest.DB) {
 	t.Helper()
