@@ -41,12 +41,12 @@ type Bouncer struct {
 // Without the program the test fails: that Weir works behind a pooler is a promise.
 func StartBouncer(tb testing.TB, s *Server, mode string, sessions int) *Bouncer {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", dirPrefix) //nolint:usetesting // PgBouncer runs as another user
+	dir, err := makeDir(true)
 	if err != nil {
 		tb.Fatalf("make directory for PgBouncer: %v", err)
 	}
-	tb.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // sweep gets what is left
-	b, err := startBouncer(dir, s, mode, sessions)
+	tb.Cleanup(dir.remove)
+	b, err := startBouncer(dir.path, s, mode, sessions)
 	if err != nil {
 		tb.Fatalf("start PgBouncer: %v", err)
 	}
@@ -143,12 +143,12 @@ func (b *Bouncer) ready(ctx context.Context) error {
 
 // bounce puts PgBouncer in transaction mode in front of a server that tests share.
 func bounce(s *Server) (*Bouncer, error) {
-	dir, err := os.MkdirTemp("", dirPrefix) // not in the server's: PgBouncer runs as another user
+	dir, err := makeDir(true) // not in the server's: PgBouncer runs as another user
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it was read at the start; sweep gets what is left
-	return startBouncer(dir, s, "transaction", 20)
+	defer dir.remove() // it was read at the start
+	return startBouncer(dir.path, s, "transaction", 20)
 }
 
 func (b *Bouncer) stop() {

@@ -56,7 +56,7 @@ type Server struct {
 var shared = struct {
 	sync.Mutex
 
-	dir     string // "" outside Main
+	dir     *ownDir // nil outside Main
 	servers map[int]func() (*Server, error)
 	started []*Server
 }{servers: map[int]func() (*Server, error){}}
@@ -68,12 +68,12 @@ func Main(m *testing.M) {
 
 func run(m *testing.M) int {
 	sweep()
-	dir, err := os.MkdirTemp("", dirPrefix)
+	dir, err := makeDir(true)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "make directory for test servers:", err)
 		return 1
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // sweep gets what is left
+	defer dir.remove()
 	shared.dir = dir
 	code := m.Run()
 	var group sync.WaitGroup
@@ -95,14 +95,14 @@ func run(m *testing.M) int {
 func sharedServer(tb testing.TB, major int) *Server {
 	tb.Helper()
 	shared.Lock()
-	if shared.dir == "" {
+	if shared.dir == nil {
 		shared.Unlock()
 		tb.Fatal("pgtest: the package needs: func TestMain(m *testing.M) { pgtest.Main(m) }")
 	}
 	start, ok := shared.servers[major]
 	if !ok {
 		start = sync.OnceValues(func() (*Server, error) {
-			dir := filepath.Join(shared.dir, strconv.Itoa(major))
+			dir := filepath.Join(shared.dir.path, strconv.Itoa(major))
 			s, err := startServer(dir, ServerOptions{Major: major, Fast: true})
 			if err != nil {
 				return nil, err
@@ -129,12 +129,12 @@ func sharedServer(tb testing.TB, major int) *Server {
 // Kill or Signal, start it again with Up; databases made by NewDB stay.
 func StartServer(tb testing.TB, opts ServerOptions) *Server {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", dirPrefix) //nolint:usetesting // its path is too long for a socket
+	dir, err := makeDir(opts.Fast)
 	if err != nil {
 		tb.Fatalf("make directory for server: %v", err)
 	}
-	tb.Cleanup(func() { os.RemoveAll(dir) })                  //nolint:errcheck // sweep gets what is left
-	s, err := startServer(filepath.Join(dir, "server"), opts) // a copy's own directory gets the age of the template's
+	tb.Cleanup(dir.remove)
+	s, err := startServer(filepath.Join(dir.path, "server"), opts) // a copy's own directory gets the age of the template's
 	if err != nil {
 		tb.Fatalf("start PostgreSQL %d: %v", opts.Major, err)
 	}
@@ -210,32 +210,6 @@ func templateDir(ctx context.Context, major int) (string, error) {
 	return dir, embedded.Init(ctx, embedded.Options{
 		DataDir: filepath.Join(dir, "data"), SocketDir: filepath.Join(dir, "socket"), Major: major,
 	})
-}
-
-const dirPrefix = "weir-pgtest-"
-
-// sweep removes what test binaries left that were killed: directories of servers that are not running.
-func sweep() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), dirPrefix+"*")) // fails only for a malformed pattern
-	for _, dir := range dirs {
-		info, err := os.Stat(dir)
-		if err == nil && time.Since(info.ModTime()) > leftAfter && !inUse(dir) {
-			os.RemoveAll(dir) //nolint:errcheck // the next one may
-		}
-	}
-}
-
-// leftAfter is longer than any test binary is allowed to run.
-const leftAfter = 2 * time.Hour
-
-func inUse(dir string) bool {
-	data, _ := filepath.Glob(filepath.Join(dir, "*", "data"))
-	for _, d := range data {
-		if _, err := embedded.Running(d); err == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // asSuperuser runs statements in a database of the server, one connection for all.
