@@ -28,6 +28,8 @@ else
 TESTSUM_FORM := --format standard-quiet
 endif
 TESTSUM := $(TOOL) gotestsum $(TESTSUM_FORM)
+# The linters have vetted what is tested.
+GOTEST := -count=1 -vet=off
 
 # The race detector needs a C compiler; without one the same tests run without it.
 RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
@@ -70,17 +72,17 @@ shootout: SHOOTOUT := ./build/weir bench shootout --seconds 1
 shootout: LEADERS := weir,weir-go,weir-http,pgmq,pgq,queen,river,graphile-worker,table
 shootout: ## measure Weir and others side by side in an hour, write bench/results; again: it goes on
 	@go build -o build/weir ./cmd/weir
-	$(SHOOTOUT) --quick --rounds 3 --budget 17m --systems $(LEADERS)
-	$(SHOOTOUT) --rounds 3 --budget 7m --systems $(LEADERS) \
+	$(SHOOTOUT) --quick --repetitions 3 --budget 17m --systems $(LEADERS)
+	$(SHOOTOUT) --repetitions 3 --budget 7m --systems $(LEADERS) \
 		--workloads consume-1000,cycle-1000,cycle-10,send-1,consume-1
-	$(SHOOTOUT) --rounds 1 --budget 12m --systems weir,weir-go,pgmq,pgq,river,table
-	$(SHOOTOUT) --quick --rounds 1 --budget 5m --systems weir-python,weir-typescript,pgqueuer,pg-boss
-	$(SHOOTOUT) --quick --rounds 1 --budget 3m --systems awa,procrastinate,delayed-job \
+	$(SHOOTOUT) --repetitions 1 --budget 12m --systems weir,weir-go,pgmq,pgq,river,table
+	$(SHOOTOUT) --quick --repetitions 1 --budget 5m --systems weir-python,weir-typescript,pgqueuer,pg-boss
+	$(SHOOTOUT) --quick --repetitions 1 --budget 3m --systems awa,procrastinate,delayed-job \
 		--workloads send-100,consume-100,cycle-100,cycle-1,jobs,latency-100
 	$(MAKE) shootout-defaults
 
 .PHONY: shootout-defaults
-shootout-defaults: SHOOTOUT := ./build/weir bench shootout --seconds 1 --quick --rounds 1 --setting default
+shootout-defaults: SHOOTOUT := ./build/weir bench shootout --seconds 1 --quick --repetitions 1 --setting default
 shootout-defaults: ## the main workloads, each system at its defaults, into the same report: a quarter of an hour
 	@go build -o build/weir ./cmd/weir
 	$(SHOOTOUT) --budget 9m --workloads send-100,consume-100,cycle-100,cycle-1,latency-100
@@ -115,6 +117,10 @@ STAGES := check unit engine upgraded pooler around deploy e2e api-check sdk
 
 .PHONY: test
 test: fetched ## everything, as CI does: all stages run, and one that fails fails the whole
+	@test/in-memory $(MAKE) --no-print-directory stages
+
+.PHONY: stages
+stages:
 	@rm -rf $(RESULTS); mkdir -p $(RESULTS); failed=""; \
 	for stage in $(STAGES); do \
 		echo "==> make $$stage"; began=$$SECONDS; \
@@ -144,8 +150,7 @@ fmt-check: ## fail when a Go file is not formatted
 	$(LINT) fmt --diff
 
 .PHONY: lint
-lint: ## run the linters
-	go vet ./...
+lint: ## run the linters, among them govet with all that go vet looks at
 	$(LINT) run ./...
 
 .PHONY: modules
@@ -172,7 +177,7 @@ engine: ## tests of the engine on every supported PostgreSQL: PG_VERSIONS
 .PHONY: $(PG_VERSIONS:%=engine-%)
 $(PG_VERSIONS:%=engine-%): engine-%:
 	@echo "--> PostgreSQL $*"
-	$(call testsum,engine-$*,$*) -p 2 -timeout 15m $(ENGINE_PACKAGES)
+	$(call testsum,engine-$*,$*) -p 3 -timeout 15m $(ENGINE_PACKAGES)
 
 .PHONY: upgraded
 upgraded: ## the suites of behaviour in a database that the first release made, on the oldest PostgreSQL
@@ -209,7 +214,7 @@ deploy: promtool build ## alerts, image, compose file, chart and unit, and that 
 	@mkdir -p $(RESULTS)
 	@cd deploy/test && go mod tidy -diff && go vet ./... && $(OWN_TOOL) golangci-lint fmt --diff && \
 		WEIR=$(CURDIR)/build/weir $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
-		--jsonfile $(CURDIR)/$(RESULTS)/deploy.json -- -count=1 -timeout 10m ./...
+		--jsonfile $(CURDIR)/$(RESULTS)/deploy.json -- $(GOTEST) -timeout 10m ./...
 	deploy/test/again.sh
 
 # As PgBouncer: promtool and systemd-analyze.
@@ -232,11 +237,11 @@ OWN_TOOL := go tool -modfile=$(CURDIR)/tools/go.mod
 sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
 	@cd sdk/go && go mod tidy -diff
 	@cd sdk/go/weirotel && go mod tidy -diff
-	@for dir in $(SDK_GO); do ( cd $$dir && export GOFLAGS=-mod=mod && go vet ./... && \
+	@for dir in $(SDK_GO); do ( cd $$dir && export GOFLAGS=-mod=mod && \
 		$(OWN_TOOL) golangci-lint fmt --diff && $(OWN_TOOL) golangci-lint run ./... ); done
 	@mkdir -p $(RESULTS)
 	@cd sdk/go/test && GOFLAGS=-mod=mod WEIR_TEST_PG=$(NEWEST) $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
-		--jsonfile $(CURDIR)/$(RESULTS)/sdk-go.json -- -count=1 $(RACE) -timeout 15m ./... github.com/weirmq/weir/sdk/go
+		--jsonfile $(CURDIR)/$(RESULTS)/sdk-go.json -- $(GOTEST) $(RACE) -timeout 15m ./... github.com/weirmq/weir/sdk/go
 
 .PHONY: e2e
 e2e: chromium ## the page, in a real browser, on the newest PostgreSQL
@@ -304,4 +309,4 @@ tally: ## count what the stages ran, from the results they left, and tell what f
 	@go run ./internal/tally $(RESULTS) $(FAILED)
 
 # testsum NAME,VERSION runs `go test` on that PostgreSQL with the arguments that follow and keeps the results for tally.
-testsum = mkdir -p $(RESULTS) && WEIR_TEST_PG=$(2) $(TESTSUM) --jsonfile $(RESULTS)/$(1).json -- -count=1
+testsum = mkdir -p $(RESULTS) && WEIR_TEST_PG=$(2) $(TESTSUM) --jsonfile $(RESULTS)/$(1).json -- $(GOTEST)

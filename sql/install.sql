@@ -62,6 +62,7 @@ begin;
 \ir internal/read_jobs.sql
 \ir internal/birth_of.sql
 \ir internal/fail_restored.sql
+\ir internal/fail_unknown.sql
 \ir internal/check_many.sql
 \ir internal/find_queue.sql
 \ir internal/find_group.sql

@@ -42,7 +42,7 @@ func (a *app) shootout() *cobra.Command {
 	flags.BoolVar(&opts.Quick, "quick", false, "the workloads that tell most, and once some of each other kind")
 	flags.BoolVar(&opts.Small, "small", false, "few messages, short ramps: to see that all works")
 	flags.StringVar(&opts.Setting, "setting", opts.Setting, "each system's best, default, or both")
-	flags.IntVar(&opts.Repetitions, "rounds", opts.Repetitions, "repetitions")
+	flags.IntVar(&opts.Repetitions, "repetitions", opts.Repetitions, "runs of each system")
 	flags.Float64Var(&opts.Seconds, "seconds", opts.Seconds, "length of a run that goes by time")
 	flags.DurationVar(&opts.Budget, "budget", 0, "begin no run after so long; the next call goes on (default: no end)")
 	flags.StringVar(&reports, "reports", "bench/results", "folder for shootout.md, .svg, .png and .html")
@@ -126,7 +126,7 @@ func (a *app) benchCompare() *cobra.Command {
 			return a.emit(all, func(w io.Writer) { shootout.WriteComparisons(w, all) })
 		})
 	c.Long = "Says of each figure that both have by how much it differs, where that is more than chance: by the\n" +
-		"Mann-Whitney U test, which needs 4 repetitions or more on each side (weir bench shootout --rounds).\n" +
+		"Mann-Whitney U test, which needs 4 repetitions or more on each side (weir bench shootout --repetitions).\n" +
 		"Raw files are those that weir bench shootout --raw names."
 	return c
 }

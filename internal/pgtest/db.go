@@ -62,8 +62,12 @@ func (s *Server) NewDB(tb testing.TB, bare bool) *DB {
 		template = "template0"
 	}
 	name := fmt.Sprintf("test_%d", databases.Add(1))
+	create := fmt.Sprintf("create database %s template %s owner %s", name, template, Owner)
+	if s.Major() >= 15 { // 14 knows no other way than this, which takes half of the time
+		create += " strategy file_copy"
+	}
 	s.admin.Lock()
-	err := s.asSuperuser(ctx, "postgres", fmt.Sprintf("create database %s template %s owner %s", name, template, Owner))
+	err := s.asSuperuser(ctx, "postgres", create)
 	s.admin.Unlock()
 	if err != nil {
 		tb.Fatalf("make database: %v", err)

@@ -16,8 +16,7 @@ declare
 begin
     select * into q from weir_internal.queues where name = p_queue;
     if not found then
-        raise exception 'there is no queue %', coalesce('"' || left(p_queue, 100) || '"', 'null')
-            using errcode = 'WR001', hint = format('select weir.create_queue(%L)', left(p_queue, 100));
+        perform weir_internal.fail_unknown(p_queue);
     end if;
     if q.birth <> weir_internal.birth_of(q.no) then
         perform weir_internal.fail_restored(q.name);

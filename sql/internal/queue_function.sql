@@ -16,8 +16,7 @@ declare
     v_name text := 'weir_internal.' || quote_ident(p_verb || ':' || p_queue);
 begin
     if to_regproc(v_name) is null then
-        raise exception 'there is no queue %', coalesce('"' || left(p_queue, 100) || '"', 'null')
-            using errcode = 'WR001', hint = pg_catalog.format('select weir.create_queue(%L)', left(p_queue, 100));
+        perform weir_internal.fail_unknown(p_queue);
     end if;
     return v_name;
 end

@@ -19,7 +19,7 @@ as $$
         array['weir.send', 'weir.send_batch', 'weir.send_once', 'weir.publish', 'weir.publish_batch', 'weir.route',
             'weir.version', 'weir.enqueue', 'weir.enqueue_batch', 'weir.job', 'weir_internal.read_jobs',
             'weir.start_workflow', 'weir.start_chain', 'weir.start_batch', 'weir.workflow',
-            'weir.queue_function', 'weir_internal.queue_function']),
+            'weir.queue_function', 'weir_internal.queue_function', 'weir_internal.fail_unknown']),
     ('consume',
         array['receive', 'ack', 'nack', 'reject', 'extend', 'release', 'receive_many', 'ack_many', 'extend_many',
             'settle_many', 'mark_waiting', 'finish', 'progress', 'snooze', 'cancelled', 'job', 'workflow',
@@ -32,7 +32,8 @@ as $$
             'weir.list_queues', 'weir.list_groups', 'weir.list_schedules', 'weir.fire_schedules', 'weir.next_times',
             'weir.stats', 'weir.doctor', 'weir.peek', 'weir.get', 'weir.get_many', 'weir.claims',
             'weir.parked_keys', 'weir.delayed', 'weir.list_workflows', 'weir.dead_letters',
-            'weir.queue_function', 'weir_internal.queue_function', 'weir_internal.visible_queues']),
+            'weir.queue_function', 'weir_internal.queue_function', 'weir_internal.fail_unknown',
+            'weir_internal.visible_queues']),
     ('admin',
         array['admin', 'job', 'workflow', 'describe', 'groups', 'schedules', 'workflows', 'stats', 'examine', 'peek',
             'get', 'claims', 'parked_keys', 'delayed', 'dead_letters'],
@@ -44,6 +45,6 @@ as $$
             'weir.list_queues', 'weir.list_groups', 'weir.list_schedules', 'weir.fire_schedules', 'weir.next_times',
             'weir.stats', 'weir.doctor', 'weir.peek', 'weir.get', 'weir.get_many', 'weir.claims',
             'weir.parked_keys', 'weir.delayed', 'weir.list_workflows', 'weir.dead_letters',
-            'weir_internal.queue_function', 'weir_internal.visible_queues',
+            'weir_internal.queue_function', 'weir_internal.fail_unknown', 'weir_internal.visible_queues',
             'weir_internal.ask_admin', 'weir_internal.examine_database'])
 $$;

@@ -71,13 +71,14 @@ begin
             'create index q%1$s_parked_due on weir_internal.q%1$s_parked (group_id, due_at, no)
              where holder is null and due_at is not null', v_queue);
         execute format('create sequence weir_internal.q%s_cancels minvalue 0', v_queue);
-        for k in 0 .. 2 loop
-            exit when exists (
-                select from pg_settings where name = 'default_toast_compression' and 'lz4' = any(enumvals));
-            execute format(
-                'alter table weir_internal.q%s_log_%s
-                     alter payloads set storage external, alter headers set storage external', v_queue, k);
-        end loop;
+        if not exists (
+            select from pg_settings where name = 'default_toast_compression' and 'lz4' = any(enumvals)) then
+            for k in 0 .. 2 loop
+                execute format(
+                    'alter table weir_internal.q%s_log_%s
+                         alter payloads set storage external, alter headers set storage external', v_queue, k);
+            end loop;
+        end if;
         if current_setting('server_version_num')::int >= 150000 then
             execute format('alter sequence weir_internal.q%s_waiting set unlogged', v_queue);
         end if;

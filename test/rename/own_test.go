@@ -1,8 +1,11 @@
 package rename_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
@@ -66,5 +69,39 @@ func TestAQueuesOwnFunctionGoesByItsNameAlsoWhenItsCallIsPrepared(t *testing.T) 
 		send("")
 		want(t, db, 1, "select sent from weir.stats('other')")
 		want(t, db, 1, "select sent from weir.stats('q')")
+	})
+}
+
+func TestTheHintForAnUnknownQueueIsToMakeItOrWhichNamesThereAre(t *testing.T) {
+	each(t, func(t *testing.T, db *pgtest.DB) {
+		surface.CreateQueue(t, db.Pool(t), "plain", "")
+		role := db.Role(t)
+		db.Exec(t, "select weir.grant_produce('plain', $1)", role)
+		hint := func(c surface.Conn, sql, name string) string {
+			t.Helper()
+			_, err := c.Exec(t.Context(), sql, name)
+			var pgErr *pgconn.PgError
+			if !errors.As(err, &pgErr) || pgErr.Code != "WR001" {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return pgErr.Hint
+		}
+		for _, c := range []struct {
+			conn surface.Conn
+			sql  string
+		}{
+			{db.Pool(t), "select weir.send($1, '1')"},
+			{db.As(t, role), "select weir.send($1, '1')"},
+			{db.Pool(t), "select weir.bind('a', $1)"},
+		} {
+			if got := hint(c.conn, c.sql, "orders"); got != "select weir.create_queue('orders')" {
+				t.Errorf("%s: %s", c.sql, got)
+			}
+			for _, name := range []string{"Orders", "", "a'b", strings.Repeat("x", 48)} {
+				if got := hint(c.conn, c.sql, name); !strings.Contains(got, "1 to 47 characters of a-z") {
+					t.Errorf("%s of %q: %s", c.sql, name, got)
+				}
+			}
+		}
 	})
 }
