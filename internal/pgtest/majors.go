@@ -44,5 +44,14 @@ func EachMajor(t *testing.T, test func(t *testing.T, major int)) {
 	}
 }
 
+// Each runs a test as one subtest a major version, beside each other, each with a database of its own.
+func Each(t *testing.T, test func(t *testing.T, db *DB)) {
+	t.Helper()
+	EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		test(t, New(t, Options{Major: major}))
+	})
+}
+
 // newestMajor is what a test gets that does not care.
 func newestMajor() int { return slices.Max(Majors()) }

@@ -30,10 +30,7 @@ type bench struct {
 
 func each(t *testing.T, test func(b bench)) {
 	t.Parallel()
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		t.Parallel()
-		db := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 1")
+	surface.Each(t, queue, "lanes => 1", func(t *testing.T, db *pgtest.DB) {
 		test(bench{t, db, surface.StoppedClock(t, db)})
 	})
 }

@@ -23,10 +23,7 @@ type bench struct {
 
 func each(t *testing.T, options string, test func(b bench)) {
 	t.Parallel()
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		t.Parallel()
-		db := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, db.Pool(t), queue, options)
+	surface.Each(t, queue, options, func(t *testing.T, db *pgtest.DB) {
 		test(bench{t, db, surface.MovableClock(t, db)})
 	})
 }

@@ -18,9 +18,7 @@ type lines struct {
 
 func each(t *testing.T, options string, test func(l lines)) {
 	t.Parallel()
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		t.Parallel()
-		db := pgtest.New(t, pgtest.Options{Major: major})
+	pgtest.Each(t, func(t *testing.T, db *pgtest.DB) {
 		create(t, db, 1, options)
 		test(lines{t, db, surface.StoppedClock(t, db)})
 	})

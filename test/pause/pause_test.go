@@ -24,10 +24,8 @@ type bench struct {
 
 func each(t *testing.T, lanes string, test func(b bench)) {
 	t.Parallel()
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		t.Parallel()
-		db := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, db.Pool(t), queue, "lanes => "+lanes+", segment_bytes => 65536, claims_bytes => 65536")
+	options := "lanes => " + lanes + ", segment_bytes => 65536, claims_bytes => 65536"
+	surface.Each(t, queue, options, func(t *testing.T, db *pgtest.DB) {
 		test(bench{t, db, surface.MovableClock(t, db)})
 	})
 }

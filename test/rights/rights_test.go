@@ -21,10 +21,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func each(t *testing.T, test func(t *testing.T, db *pgtest.DB)) {
 	t.Parallel()
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		t.Parallel()
-		test(t, pgtest.New(t, pgtest.Options{Major: major}))
-	})
+	pgtest.Each(t, test)
 }
 
 // world makes the queues `mine` and `other`, with messages, topics and a claim in each, and returns the claims and the

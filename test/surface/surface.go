@@ -78,6 +78,15 @@ func (r Record) Messages() []Message {
 	return all
 }
 
+// Each is pgtest.Each with a queue in every database, made with these options.
+func Each(t *testing.T, queue, options string, test func(t *testing.T, db *pgtest.DB)) {
+	t.Helper()
+	pgtest.Each(t, func(t *testing.T, db *pgtest.DB) {
+		CreateQueue(t, db.Pool(t), queue, options)
+		test(t, db)
+	})
+}
+
 // CreateQueue makes a queue; options are further arguments by name, such as "lanes => 1", or "".
 func CreateQueue(tb testing.TB, c Conn, queue, options string) {
 	tb.Helper()

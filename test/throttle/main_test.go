@@ -28,10 +28,7 @@ type bench struct {
 // each runs a test on every PostgreSQL, with a queue of two lanes and a group of the given settings.
 func each(t *testing.T, settings string, test func(b bench)) {
 	t.Parallel()
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		t.Parallel()
-		db := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 2")
+	surface.Each(t, queue, "lanes => 2", func(t *testing.T, db *pgtest.DB) {
 		b := bench{t, db, surface.StoppedClock(t, db), db.Pool(t)}
 		b.ok("select weir.create_group('jobs', 'limited', " + settings + ")")
 		test(b)

@@ -13,10 +13,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func each(t *testing.T, test func(t *testing.T, db *pgtest.DB)) {
 	t.Parallel()
-	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		t.Parallel()
-		test(t, pgtest.New(t, pgtest.Options{Major: major}))
-	})
+	pgtest.Each(t, test)
 }
 
 const found = `select coalesce(max(token_name || ' ' || array_to_string(queues, ',') || ' '
