@@ -815,6 +815,7 @@
 -- function weir_internal.extrapolate(n1 bigint, width1 bigint, n2 bigint, width2 bigint, gap bigint) returns bigint i - {owner=X/owner}
 -- function weir_internal.fail_missing(p_queue text, p_claim bigint, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_restored(p_queue text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.fail_unknown(p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_place(q weir_internal.queues, p_position text) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
