@@ -14,8 +14,8 @@
 // A test binary starts one server a major version, when a test first asks for it, from a data directory that the
 // machine keeps as a template; the engine is installed once a server into a template database, which New copies. The
 // database and its connections belong to the ordinary role Owner, as an application's would; DB.Super is for what only
-// a superuser may do. These servers have fsync off and lie in memory, where there is room and TMPDIR names no other place;
-// StartServer gives a test a durable server of its own, to kill and start again.
+// a superuser may do. These servers have fsync off and lie in memory, where there is room and TMPDIR names
+// no other place; StartServer gives a test a durable server of its own, to kill and start again.
 //
 // Tests wait with WaitFor, WaitForRow and WaitForLock, never by sleeping. WEIR_TEST_PG=14,18 restricts the versions.
 // WEIR_TEST_UPGRADE_FROM=<path>/0.1.0.sql.gz has the engine installed over that release.

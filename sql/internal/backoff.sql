@@ -1,6 +1,6 @@
 -- weir_internal.backoff(g, p_attempts)
 -- How long a message waits before its next delivery: backoff_min after the first, twice as long after each further one,
--- backoff_max at most; give or take a tenth at random, so that what failed together does not return together.
+-- give or take a tenth at random, so that what failed together does not return together, and never above backoff_max.
 --
 -- Parameters:
 --   g           the group
@@ -12,5 +12,6 @@ create or replace function weir_internal.backoff(g weir_internal.groups, p_attem
 returns interval
 language sql volatile
 as $$
-    select least(g.backoff_max, g.backoff_min * 2 ^ least(p_attempts - 1, 20)) * (0.9 + random() * 0.2)
+    select least(g.backoff_max,
+        least(g.backoff_max, g.backoff_min * 2 ^ least(p_attempts - 1, 20)) * (0.9 + random() * 0.2))
 $$;

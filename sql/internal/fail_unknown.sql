@@ -4,7 +4,7 @@
 -- Parameters:
 --   p_queue  the name
 -- Returns: never.
--- Raises: WR001
+-- Raises: WR001, and has the hint of WR005 where no queue can have the name
 -- Locks: none
 create or replace function weir_internal.fail_unknown(p_queue text)
 returns void

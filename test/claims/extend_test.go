@@ -31,11 +31,18 @@ func TestExtendMovesTheDeadline(t *testing.T) {
 func TestExtendNeverShortens(t *testing.T) {
 	each(t, func(b bench) {
 		b.send(1)
-		claim, _ := b.claim(1, "1 hour")
-		if _, err := surface.Extend(b.Context(), b.db.Pool(b), queue, claim, "1 second"); err != nil {
-			b.Fatal(err)
+		claim, _ := b.claim(1, "30 minutes")
+		until := map[string]time.Time{}
+		for _, lease := range []string{"1 hour", "1 second"} {
+			var err error
+			if until[lease], err = surface.Extend(b.Context(), b.db.Pool(b), queue, claim, lease); err != nil {
+				b.Fatal(err)
+			}
 		}
-		b.clock.Advance(b, 30*time.Minute)
+		if long, short := until["1 hour"], until["1 second"]; !short.Equal(long) {
+			b.Errorf("extended to %v, then to %v", long, short)
+		}
+		b.clock.Advance(b, 45*time.Minute)
 		b.wantNothing()
 		b.wantCount(1)(surface.Ack(b.Context(), b.db.Pool(b), queue, claim, nil))
 	})
@@ -252,5 +259,25 @@ func TestReceiveInARolledBackSavepointNeverWas(t *testing.T) {
 		b.commit(tx)
 		_, got := b.claim(1, "1 minute")
 		b.wantIDs(got, 1, ids[1])
+	})
+}
+
+func TestANackWaitsTwiceAsLongEachTimeUpToTheLongest(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, `select weir.configure_group($1, $2,
+			max_attempts => 100, backoff_min => '10 s', backoff_max => '1 minute')`, queue, group)
+		b.send(1)
+		for i, seconds := range []time.Duration{10, 20, 40, 60, 60} {
+			want := seconds * time.Second
+			claim, _ := b.claim(1, "1 minute")
+			b.wantCount(1)(surface.Nack(b.Context(), b.db.Pool(b), queue, claim, nil, nil))
+			wait := time.Duration(pgtest.QueryVal[float64](b, b.db,
+				"select extract(epoch from due_at - weir_internal.clock())::float8 from weir.delayed($1, $2)",
+				queue, group) * float64(time.Second))
+			if least, most := want*9/10, min(want*11/10, time.Minute)+time.Millisecond; wait < least || wait > most {
+				b.Errorf("after delivery %d the message waits %v, want %v to %v", i+1, wait, least, most)
+			}
+			b.clock.Advance(b, wait+time.Second)
+		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
 )
 
@@ -77,3 +78,38 @@ func (b bench) useUntilGone(conn *pgx.Conn, sends bool, begun chan<- struct{}) {
 
 // goneStates are what a call may meet that was under way when the queue went, and one that came after.
 var goneStates = map[string]bool{"WR001": true, "42883": true, "42P01": true, "XX000": true}
+
+// A later group may get the number of one that is gone.
+func TestADroppedGroupLeavesNothingBehind(t *testing.T) {
+	each(t, "1", func(b bench) {
+		for _, kind := range []string{
+			"ordered => false", "ordered => true", "concurrency_max => 9, rate_max => 9", "key_concurrency_max => 1",
+		} {
+			b.exec("select weir.create_group($1, 'gone', "+kind+")", queue)
+			for _, end := range []string{"reject", "nack", "extend"} {
+				b.exec("select weir.send($1, '1', $2) from generate_series(1, 2)", queue, end)
+				got := b.receive("gone", 1)
+				if len(got) != 1 {
+					b.Fatalf("%s: received %v", kind, got)
+				}
+				more := map[string]string{"nack": ", delay => '1 hour'", "extend": ", '1 hour'"}[end]
+				b.exec("select weir."+end+"($1, $2"+more+")", queue, got[0].ClaimID)
+			}
+			b.receive("gone", 9)
+			b.wantCount(1, "select count(*) from weir.dead_letters($1, 'gone')", queue)
+			b.exec("select weir.drop_group($1, 'gone')", queue)
+			for _, table := range pgtest.QueryAll[string](b, b.db, `select relname::text from pg_class
+				where relname in ('dead_letters', 'q1_parked', 'q1_lines', 'q1_turns')`) {
+				b.wantCount(0, "select count(*) from weir_internal."+table)
+			}
+			b.wantCount(0, "select count(*) from pg_class where relname like 'q1_rate_%'")
+			b.exec("select weir.create_group($1, 'gone')", queue)
+			b.wantCount(0, "select count(*) from weir.dead_letters($1, 'gone')", queue)
+			b.wantCount(0, "select count(*) from weir.claims($1, 'gone')", queue)
+			b.wantCount(0, "select count(*) from weir.delayed($1, 'gone')", queue)
+			b.exec("select weir.drop_group($1, 'gone')", queue)
+			ids := "select id from weir.peek($1, max => 1000) order by id"
+			b.wantIDs("default", pgtest.QueryAll[int64](b, b.db, ids, queue)...)
+		}
+	})
+}

@@ -116,6 +116,41 @@ func TestRolledBackMaintenanceLosesNoSegment(t *testing.T) {
 	})
 }
 
+// What was carried over is not there after a rollback, and the old table must not be left for the new one.
+func TestRolledBackMaintenanceLosesNoClaim(t *testing.T) {
+	each(t, "1", func(b bench) {
+		b.db.Exec(b, "select weir.send_batch('ring', array_fill('1'::jsonb, array[4000]))")
+		var held []surface.Message
+		for turn := range 3 {
+			got, err := surface.Receive(b.Context(), b.db.Pool(b), queue, "default", 1, "1 day")
+			if err != nil || len(got) != 1 {
+				b.Fatalf("received %v, %v", got, err)
+			}
+			held = append(held, got...)
+			b.db.Exec(b, "select count(*) from generate_series(1, 1200) cross join lateral weir.pop('ring')")
+			for range 4 {
+				conn := b.open("select weir.maintain() from generate_series(1, 20)") // each does one of its steps, at random
+				if _, err := conn.Exec(b.Context(), "rollback"); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := surface.Maintain(b.Context(), b.db.Pool(b)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			surface.Settle(b, b.db.Pool(b))
+			ring := pgtest.QueryVal[int64](b, b.db, "select last_value from weir_internal.q1_claims_ring")
+			if ring < int64(2*turn) {
+				b.Errorf("after turn %d the ring of claims is at %d", turn+1, ring)
+			}
+		}
+		for _, m := range held {
+			if n, err := surface.Ack(b.Context(), b.db.Pool(b), queue, m.ClaimID, nil); n != 1 || err != nil {
+				b.Errorf("message %d: finished %d, %v", m.ID, n, err)
+			}
+		}
+	})
+}
+
 // A claim in every segment: to turn, rotation must move messages of claims, again and again.
 func TestLongLeasesNeitherStopTheRingNorAreLost(t *testing.T) {
 	each(t, "2", func(b bench) {

@@ -116,6 +116,7 @@ func WriteComparisons(w io.Writer, all []Comparison) {
 			c.After, delta, c.P, c.Runs[0], c.Runs[1])
 	}
 	if few {
-		fmt.Fprintf(w, "\nFewer than 4 repetitions on a side can never differ with p < %g; use --repetitions 6 or more.\n", alpha)
+		fmt.Fprintf(w, "\nFewer than 4 repetitions on a side can never differ with p < %g; use --repetitions 6 or more.\n",
+			alpha)
 	}
 }
