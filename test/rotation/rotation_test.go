@@ -127,7 +127,7 @@ func TestRolledBackMaintenanceLosesNoClaim(t *testing.T) {
 				b.Fatalf("received %v, %v", got, err)
 			}
 			held = append(held, got...)
-			b.db.Exec(b, "select count(*) from generate_series(1, 1200) cross join lateral weir.pop('ring')")
+			b.db.Exec(b, "do $$ begin for i in 1 .. 600 loop perform weir.pop('ring'); end loop; end $$")
 			for range 4 {
 				conn := b.open("select weir.maintain() from generate_series(1, 20)") // each does one of its steps, at random
 				if _, err := conn.Exec(b.Context(), "rollback"); err != nil {
@@ -138,9 +138,9 @@ func TestRolledBackMaintenanceLosesNoClaim(t *testing.T) {
 				}
 			}
 			surface.Settle(b, b.db.Pool(b))
-			ring := pgtest.QueryVal[int64](b, b.db, "select last_value from weir_internal.q1_claims_ring")
-			if ring < int64(2*turn) {
-				b.Errorf("after turn %d the ring of claims is at %d", turn+1, ring)
+			ring := pgtest.QueryVal[int64](b, b.db, "select pg_sequence_last_value('weir_internal.q1_claims_ring')")
+			if ring < int64(2*turn+2) {
+				b.Errorf("the ring of claims is at %d after %d turns", ring, turn+1)
 			}
 		}
 		for _, m := range held {
