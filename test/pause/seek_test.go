@@ -1,6 +1,7 @@
 package pause_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -363,5 +364,31 @@ func TestADeadLetterPastTheTTLStaysWhenItIsRedriven(t *testing.T) {
 		b.wantIDs("default", young...)
 		b.wantCount(1, "select dead from weir.stats($1)", queue)
 		b.wantCount(1, "select weir.discard($1, 'default')", queue)
+	})
+}
+
+func TestAMessageThatDiesAgainAfterASeekIsOneDeadLetterAndTellsOfItsLastDeath(t *testing.T) {
+	each(t, "1", func(b bench) {
+		b.exec("select weir.configure_queue($1, retention => '1 hour')", queue)
+		b.send(1)
+		for deaths, deliveries := range []int{1, 3} {
+			for i := range deliveries {
+				got := b.receive("default", 1)
+				if len(got) != 1 {
+					b.Fatalf("after %d deaths and %d deliveries: received %v", deaths, i, got)
+				}
+				if i == deliveries-1 {
+					b.exec("select weir.reject($1, $2, reason => 'death ' || $3::int)", queue, got[0].ClaimID, deaths+1)
+				} else {
+					b.exec("select weir.nack($1, $2, delay => '0')", queue, got[0].ClaimID)
+				}
+			}
+			letters := pgtest.QueryAll[string](b, b.db,
+				"select attempts || ' deliveries, ' || reason from weir.dead_letters($1, 'default')", queue)
+			if want := fmt.Sprintf("%d deliveries, death %d", deliveries, deaths+1); len(letters) != 1 || letters[0] != want {
+				b.Errorf("dead letters are %q, want %q", letters, want)
+			}
+			b.seek("start")
+		}
 	})
 }
