@@ -267,8 +267,8 @@ func TestANackWaitsTwiceAsLongEachTimeUpToTheLongest(t *testing.T) {
 		b.db.Exec(b, `select weir.configure_group($1, $2,
 			max_attempts => 100, backoff_min => '10 s', backoff_max => '1 minute')`, queue, group)
 		b.send(1)
-		for i, seconds := range []time.Duration{10, 20, 40, 60, 60} {
-			want := seconds * time.Second
+		for i, seconds := range []int{10, 20, 40, 60, 60} {
+			want := time.Duration(seconds) * time.Second
 			claim, _ := b.claim(1, "1 minute")
 			b.wantCount(1)(surface.Nack(b.Context(), b.db.Pool(b), queue, claim, nil, nil))
 			wait := time.Duration(pgtest.QueryVal[float64](b, b.db,
