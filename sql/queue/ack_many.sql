@@ -60,7 +60,10 @@ begin
                     where slot = (u.claim & 16383)::smallint and what = 0 and id = u.claim and deadline > v_now
                         and n > 0 limit 1
                 ) c
-                where (u.claim & 16383) / ({lanes} + 1) <> all(v_ordered)
+                where ((u.claim & 16383) / ({lanes} + 1) <> all(v_ordered)
+                        or (u.claim & 16383) % ({lanes} + 1) < {lanes} -- and it does not stand in lines
+                        and (select true from weir_internal.{q}_claims_{k}
+                             where slot = (u.claim & 16383)::smallint and what = 1 and id = u.claim limit 1) is null)
                     and (select true from weir_internal.{q}_claims_{k}
                          where slot = (u.claim & 16383)::smallint and what = 2 and id = u.claim limit 1) is null;
             --}
