@@ -33,6 +33,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 import weir
 from conftest import TOKEN, TOKEN_URL
 from weir import calls, codec, testing
+from weir.calls.call import written
 from weir.errors import from_driver
 from weir.types import Settlement
 
@@ -402,7 +403,7 @@ def test_run_until_empty_tells_what_is_left(client: weir.Client, queue: str) -> 
 
 
 def test_what_an_older_engine_does_not_know_is_told_apart(client: weir.Client) -> None:
-    call = calls.Call("later", "select weir.not_known_yet()", [], lambda _: None, None, lambda _: None, True)
+    call = written("later", "select weir.not_known_yet()", [], lambda _: None, None, lambda _: None, True)
     with pytest.raises(weir.Error) as failure:
         client.run(call)
     assert failure.value.code == "WR015"
@@ -441,5 +442,5 @@ async def test_an_asynchronous_function_may_give_the_token(queue: str) -> None:
 def test_a_long_delay_is_written_as_every_postgresql_reads_it() -> None:
     """PostgreSQL before 15 refuses a number beyond an int4, but for one of seconds; these tests run on newer ones."""
     item = Settlement(claim_id=1, ids=(1,), delay=timedelta(days=30, milliseconds=1))
-    given = calls.settle("nack", "q", "g", [item]).params[1]
+    given = calls.settle("nack", "q", "g", [item]).query()[1][1]
     assert json.loads(given)[0]["delay"] == "2592000.001 seconds"

@@ -19,6 +19,7 @@ from conftest import admin_connection
 from test_conformance import settle
 from weir.calls import own
 from weir.calls.call import OwnCall
+from weir.calls.messages import LEASE_DEFAULT, MAX_DEFAULT
 
 # More calls than go through the public function before the queue's own is called.
 ENOUGH = 12
@@ -296,6 +297,54 @@ def test_a_client_keeps_256_names_at_most_and_has_room_when_one_is_forgotten() -
     assert asks(256)
 
 
+def test_a_receive_through_the_queues_own_function_has_the_defaults_of_the_public_one(
+    client: weir.Client, queue: str, dsn: str
+) -> None:
+    watched = Watched()
+    with watched.pool(dsn, AUTOCOMMIT) as pool, admin_connection() as admin:
+        watching = weir.Client(pool)
+        for _ in range(ENOUGH):
+            client.send_batch(queue, ["a", "b"])
+            assert len(watching.receive(queue)) == 1
+            client.purge(queue)
+        assert f'weir_internal."receive:{queue}"(' in watched.texts[-1]
+        [(declared,)] = admin.execute(
+            "select pg_get_function_arguments('weir.receive_records(text, text, int, interval)'::regprocedure)"
+        ).fetchall()
+    assert f"max integer DEFAULT {MAX_DEFAULT}" in declared
+    assert f"lease interval DEFAULT '00:00:{LEASE_DEFAULT}'" in declared
+
+
+async def test_calls_of_queues_own_functions_are_prepared(
+    client: weir.Client, aclient: weir.AsyncClient, queue: str
+) -> None:
+    prepared = "select statement from pg_prepared_statements"
+    await warm(client, queue)
+    await warm(aclient, queue)
+    found: list[set[str]] = []
+    with client.transport.connection() as conn:  # type: ignore[attr-defined]
+        found.append({text for (text,) in conn.execute(prepared)})
+    async with aclient.transport.connection() as aconn:  # type: ignore[attr-defined]
+        found.append({text for (text,) in await (await aconn.execute(prepared)).fetchall()})
+    for texts in found:
+        assert all("weir_internal" in text for text in texts)
+        for verb in ("send", "send_batch", "receive", "ack"):
+            assert any(f'weir_internal."{verb}:{queue}"(' in text for text in texts), verb
+
+
+async def test_what_is_prepared_outlives_its_queue(client: weir.Client, aclient: weir.AsyncClient) -> None:
+    for each in (client, aclient):
+        queue = f"py-{uuid.uuid4().hex[:8]}"
+        for _ in range(3):
+            client.create_queue(queue)
+            await warm(each, queue)
+            client.drop_queue(queue)
+            for _ in range(2):
+                with pytest.raises(weir.Error) as failure:
+                    await settle(each.send(queue, 1))
+                assert failure.value.code == "WR001"
+
+
 async def test_what_the_queues_own_function_cannot_do_goes_through_the_public_one(
     client: weir.Client, dsn: str
 ) -> None:
@@ -308,9 +357,6 @@ async def test_what_the_queues_own_function_cannot_do_goes_through_the_public_on
         assert len(set(ids)) == 1
         batch = [watching.send_batch(queue, [weir.Outgoing(n, dedup_key="same")]) for n in range(ENOUGH)]
         assert batch == [[ids[0]]] * ENOUGH
-        assert [len(watching.receive(queue)) for _ in range(ENOUGH)] == [1] + [0] * (ENOUGH - 1), (
-            "the engine's defaults"
-        )
         assert not any("weir_internal" in text for text in watched.texts)
         for n in range(ENOUGH):
             watching.send(queue, n, priority=1)

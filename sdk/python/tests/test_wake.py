@@ -37,7 +37,8 @@ class Requests:
         def noting_run(transport: Postgres, call: calls.Call[Any]) -> Any:
             result = run(transport, call)
             if call.name == "receive":
-                self.list.append(f"receive {call.params[2]}")
+                assert call.own is not None
+                self.list.append(f"receive {call.own.params[1]}")
             return result
 
         def noting_fetch(conn: Any, sql: str, params: Any) -> Any:

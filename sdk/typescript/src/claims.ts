@@ -24,6 +24,8 @@ export class Claim<T> {
   readonly held = new Set<Held<T>>();
   /** Messages that are done and not acked yet. */
   done: Held<T>[] = [];
+  /** When the first of done came, by performance.now; -Infinity when other messages wait for one. */
+  since = Number.NEGATIVE_INFINITY;
   /** Whether some were settled by their ids, so that what is left is not the whole. */
   broken = false;
   /** Somebody else may have the messages. */
@@ -49,6 +51,11 @@ export class Claim<T> {
   /** Whether all that is left is being settled: what settles it, and no lease, tells what became of it. */
   get undecided(): boolean {
     return [...this.held].every((held) => held.settling);
+  }
+
+  /** Whether nothing is left of it but what is done. */
+  get whole(): boolean {
+    return this.done.length === this.held.size;
   }
 
   /** Whether it may be renewed: nobody else does, and no open transaction keeps it locked. */

@@ -1,14 +1,16 @@
+import { Coalescer } from "./coalesce.js";
 import { Consumer, type ConsumerOptions } from "./consumer.js";
 import type { PoolLike, Queryable } from "./database.js";
 import { isPool, nested, transaction } from "./database.js";
 import { Code, fromDriver, refuse } from "./errors.js";
 import { gathering, type HttpOptions, HttpTransport, type Token } from "./http.js";
-import { JobCalls } from "./job_calls.js";
+import { JobCalls, type Shared } from "./job_calls.js";
 import { Jobs, type Kinds } from "./jobs.js";
 import { Producer } from "./producer.js";
-import { pause, type RetryOptions, retry } from "./retry.js";
+import { abortable, pause, type RetryOptions, retry } from "./retry.js";
 import { SqlTransport } from "./sql.js";
 import type * as t from "./types.js";
+import { bytesOf, textOf } from "./values.js";
 import { type Handler, Worker, type WorkerOptions } from "./worker.js";
 
 /** Options of a client. */
@@ -73,6 +75,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     target: Queryable | t.Transport,
     private readonly options: ClientOptions = {},
     private readonly mayRetry = true,
+    protected override readonly shared?: Shared,
   ) {
     super();
     this.transport = "settle" in target ? target : new SqlTransport(target);
@@ -95,6 +98,28 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
   in(tx: Queryable): Client<Q> {
     const target = this.transport instanceof SqlTransport ? this.transport.within(tx) : tx;
     return new Client<Q>(target, this.options, false);
+  }
+
+  /**
+   * The same client whose concurrent calls share statements: of those that each `send` one message, or `enqueue` one
+   * job, to the same queue with the same delay and priority, what comes while a statement is under way goes out
+   * together with the next, as a batch does, at most 1,000 messages or 1 MiB. Nothing waits for company: what finds
+   * nothing under way goes at once. Each call returns when its own message is committed, with its own id or its own
+   * error: when the database refuses a statement, all that it carried are sent alone. All else is as without it, also
+   * sends with a `dedupKey`, unique jobs, those with `runAt`, and what is part of a transaction. A client of anything
+   * but a Pool, and one over HTTP, where the server does the same, is returned as it is.
+   */
+  coalesced(): Client<Q> {
+    const { transport } = this;
+    if (!(transport instanceof SqlTransport) || !isPool(transport.db)) return this;
+    const shared: Shared = {
+      sends: new Coalescer(({ queue, ...options }, batch) => transport.sendShared(queue, batch, options)),
+      enqueues: new Coalescer(async ({ queue, ...options }, jobs) => {
+        const enqueued = await transport.jobs.enqueueTexts(queue, jobs, options);
+        return enqueued.map(({ id }) => id);
+      }),
+    };
+    return new Client<Q>(transport, this.options, this.mayRetry, shared);
   }
 
   /**
@@ -138,10 +163,20 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     payload: Q[K],
     options: t.SendOptions = {},
   ): Promise<string> {
-    const { key, headers, dedupKey, ...rest } = options;
+    const { key, headers, dedupKey, signal, ...rest } = options;
     const message = { payload, key, headers, dedupKey };
     return this.sending(queue, [message], ([m = message]) =>
-      this.call(dedupKey !== undefined, (c) => c.send(queue, m, rest)),
+      abortable(signal, async () => {
+        if (!this.shared || m.dedupKey !== undefined)
+          return this.call(m.dedupKey !== undefined, async (c) => {
+            signal?.throwIfAborted();
+            return c.send(queue, m, rest);
+          });
+        const { sends } = this.shared;
+        const text = textOf(m);
+        const { delayMs, priority } = rest;
+        return this.call(false, () => sends.send({ queue, delayMs, priority }, text, bytesOf(text), signal));
+      }),
     );
   }
 

@@ -1,6 +1,7 @@
 /** What a database has to be able to do, and how to make such a thing of the libraries that people use. */
 
-import { refuse } from "./errors.js";
+import { refuse, sqlState } from "./errors.js";
+import { keptMax, type Statement } from "./own.js";
 
 /** A row with columns by name. */
 export type Row = Record<string, unknown>;
@@ -23,6 +24,8 @@ export interface Transactional extends Queryable {
 /** A connection of a pool. */
 export interface PoolConnection extends Queryable {
   release(error?: Error | boolean): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
 
 /** The pool of pg, as far as it matters here. */
@@ -34,6 +37,7 @@ export interface PoolLike extends Queryable {
   readonly options?: unknown;
 }
 
+const backend = "select pg_backend_pid() as pid";
 const begin = "begin";
 const commit = "commit";
 const rollback = "rollback";
@@ -53,6 +57,70 @@ export async function rowsOf(
   return Array.isArray(result) ? result : result.rows;
 }
 
+/** What a connection may have prepared. */
+interface Preparing {
+  /** No pooler stands between, which makes up the process id that it gives its clients. */
+  readonly direct: boolean;
+  /** The names of what it has prepared. */
+  readonly names: Set<string>;
+}
+
+const preparing = new WeakMap<object, Preparing>();
+
+/** Runs a statement that comes often: prepared, on connections of pg where that lasts. */
+export async function rowsOfOften(
+  db: Queryable,
+  statement: Statement,
+  params: readonly (string | null)[],
+): Promise<Row[]> {
+  if (!isPool(db))
+    return "processID" in db ? prepared(db, statement, params) : rowsOf(db, statement.text, params);
+  const lent = await lend(db);
+  let broken: Error | undefined;
+  try {
+    return await prepared(lent.connection, statement, params);
+  } catch (error) {
+    if (/^(?:|57P..|08...)$/.test(sqlState(error) ?? "")) broken = error as Error;
+    throw error;
+  } finally {
+    lent.giveBack(broken);
+  }
+}
+
+/** A connection of a pool. That it breaks, the statement under way tells; nobody needs to listen for it. */
+async function lend(pool: PoolLike) {
+  const connection = await pool.connect();
+  const ignore = () => {};
+  connection.on("error", ignore);
+  const giveBack = (broken: Error | undefined) => {
+    connection.removeListener("error", ignore);
+    connection.release(broken);
+  };
+  return { connection, giveBack };
+}
+
+/** Runs a statement on a connection of pg, by its name unless that has prepared too many. */
+async function prepared(
+  connection: Queryable,
+  { name, text }: Statement,
+  params: readonly (string | null)[],
+): Promise<Row[]> {
+  const { direct, names } = preparing.get(connection) ?? (await meet(connection));
+  if (!direct || (names.size >= keptMax && !names.has(name))) return rowsOf(connection, text, params);
+  names.add(name);
+  const { query } = connection as unknown as { query(config: object): Promise<{ rows: Row[] }> };
+  return (await query.call(connection, { name, text, values: params })).rows;
+}
+
+/** Asks what a connection may prepare. */
+async function meet(connection: Queryable): Promise<Preparing> {
+  const [row] = await rowsOf(connection, backend, []);
+  const { processID } = connection as { processID?: number | null };
+  const met = { direct: processID === Number(row?.pid), names: new Set<string>() };
+  preparing.set(connection, met);
+  return met;
+}
+
 /** Runs fn in a transaction of its own, committed when it returns and rolled back when it throws. */
 export async function transaction<R>(db: Queryable, fn: (tx: Queryable) => Promise<R>): Promise<R> {
   if (isPool(db)) return pooled(db, fn);
@@ -66,7 +134,7 @@ export async function transaction<R>(db: Queryable, fn: (tx: Queryable) => Promi
 
 /** A transaction on a connection of a pool. A connection on which it could not be ended does not go back. */
 async function pooled<R>(pool: PoolLike, fn: (tx: Queryable) => Promise<R>): Promise<R> {
-  const connection = await pool.connect();
+  const { connection, giveBack } = await lend(pool);
   let broken: Error | undefined;
   try {
     await connection.query(begin, []);
@@ -80,7 +148,7 @@ async function pooled<R>(pool: PoolLike, fn: (tx: Queryable) => Promise<R>): Pro
     });
     throw error;
   } finally {
-    connection.release(broken);
+    giveBack(broken);
   }
 }
 

@@ -52,6 +52,11 @@ export class WeirError extends Error {
   }
 }
 
+/** An error for one of several callers that a call failed for: each gets one of its own. */
+export function copyOf(error: unknown): unknown {
+  return error instanceof WeirError ? new WeirError(error) : error;
+}
+
 /** Thrown by a handler: deliver the message again after a delay. */
 export class RetryAfter extends Error {
   override readonly name = "RetryAfter";

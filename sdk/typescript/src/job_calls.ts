@@ -1,9 +1,26 @@
+import type { Coalescer } from "./coalesce.js";
 import type * as t from "./types.js";
+import { jobItem } from "./types.js";
+import type { Text } from "./values.js";
+
+/** What the messages, or jobs, of a shared call have in common. */
+interface Aim extends t.SendBatchOptions {
+  queue: string;
+}
+
+/** What has concurrent calls of a client share statements. */
+export interface Shared {
+  sends: Coalescer<Aim, Text>;
+  enqueues: Coalescer<Aim & { tracked?: boolean | undefined }, string>;
+}
 
 /** What a client can do with jobs, schedules and workflows. */
 export abstract class JobCalls {
   /** What stands around sends and handlers. */
   abstract get hooks(): t.Hooks | undefined;
+
+  /** Has concurrent calls share statements. */
+  protected abstract readonly shared?: Shared | undefined;
 
   /** Makes a call, and again where that does no harm. */
   protected abstract call<R>(repeatable: boolean, fn: (transport: t.Transport) => Promise<R>): Promise<R>;
@@ -33,6 +50,14 @@ export abstract class JobCalls {
     const job = { kind, args, key: options.key, headers: options.headers };
     return this.sending(queue, outgoing([job]), (ms) => {
       const [{ args: sent, key, headers } = job] = asSent([job], ms);
+      if (this.shared && !repeatable && !options.runAt) {
+        const { enqueues } = this.shared;
+        const text = JSON.stringify(jobItem({ kind, args: sent, key, headers }));
+        const { delayMs, priority, tracked } = options;
+        return this.call(false, () =>
+          enqueues.send({ queue, delayMs, priority, tracked }, text, text.length),
+        );
+      }
       return this.call(repeatable, (c) => c.jobs.enqueue(queue, kind, sent, { ...options, key, headers }));
     });
   }

@@ -1,5 +1,7 @@
 /** Queues' own functions, whose names the engine tells: what calls them spares it the finding and the planning. */
 
+import { createHash } from "node:crypto";
+
 /** A call of a queue's own function, which does what the public one does that finds it. */
 export interface OwnCall {
   readonly verb: string;
@@ -7,8 +9,18 @@ export interface OwnCall {
   readonly text: string;
 }
 
-/** Statements that a client keeps. Each is one that drivers may keep, too. */
-const keptMax = 256;
+/** The defaults of a receive by the public function; the queue's own has none. */
+export const maxDefault = 1;
+export const leaseMsDefault = 30_000;
+
+/** Statements that a client keeps, and so does each of its connections. */
+export const keptMax = 256;
+
+/** A statement, and the name under which connections prepare it. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
 
 /**
  * The statements that call queues' own functions; of those not asked for yet, how many calls there were. Nothing tells
@@ -16,18 +28,24 @@ const keptMax = 256;
  */
 export class OwnCalls {
   private silent = false;
-  private readonly calls = new Map<string, string | number>();
+  private readonly calls = new Map<string, Statement | number>();
 
   /** askAfter calls go through the public function before a name is asked for: who makes few calls pays nothing. */
   constructor(private readonly askAfter = 8) {}
 
   /** The statement; "ask" when it is time to ask for the name, undefined when the public function is to be called. */
-  find(call: OwnCall, queue: string): { text: string } | "ask" | undefined {
+  find(call: OwnCall, queue: string): Statement | "ask" | undefined {
     const found = this.calls.get(key(call, queue)) ?? 0;
-    if (typeof found === "string") return { text: found };
+    if (typeof found === "object") return found;
     if (this.silent || (found === 0 && !this.hasRoom())) return undefined;
     this.calls.set(key(call, queue), found + 1);
     return found >= this.askAfter ? "ask" : undefined;
+  }
+
+  /** Has the name asked for at the next call: there will be many. */
+  expect(call: OwnCall, queue: string): void {
+    if (!this.calls.has(key(call, queue)) && this.calls.size < keptMax)
+      this.calls.set(key(call, queue), this.askAfter);
   }
 
   /** Whether there is room for one more. Those called a few times make some, also those of no queue. */
@@ -38,10 +56,11 @@ export class OwnCalls {
   }
 
   /** Notes the name of a queue's own function and returns the statement that calls it. */
-  keep(call: OwnCall, queue: string, name: string): { text: string } {
+  keep(call: OwnCall, queue: string, name: string): Statement {
     const text = call.text.replace("{function}", () => name);
-    this.calls.set(key(call, queue), text);
-    return { text };
+    const statement = { name: `weir_${createHash("sha1").update(text).digest("hex")}`, text };
+    this.calls.set(key(call, queue), statement);
+    return statement;
   }
 
   /** Has the name asked for anew, later. */

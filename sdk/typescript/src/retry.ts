@@ -50,3 +50,19 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener("abort", done);
   });
 }
+
+/** Does something whose caller waits until the signal is aborted at most. */
+export async function abortable<R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> {
+  if (!signal) return work();
+  signal.throwIfAborted();
+  let leave = () => {};
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave);
+  });
+  try {
+    return await Promise.race([work(), left]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -1,8 +1,13 @@
-/** Gathers what a worker has to tell the engine: one transaction for all that came up during the one before. */
+/**
+ * Gathers what a worker has to tell the engine: one transaction for all that came up during the one before, or within
+ * the cooldown since its begin, unless somebody waits for it. At a low rate nothing waits, at a high rate the
+ * transactions are large.
+ */
 
 import type { Claim, Held } from "./claims.js";
 import type { Client } from "./client.js";
 import { Code, WeirError } from "./errors.js";
+import type { Cooldown } from "./pace.js";
 import { backoff, pause } from "./retry.js";
 import type { GroupPath, SettleKind, Settlement } from "./types.js";
 
@@ -17,24 +22,58 @@ interface Task<T> {
 /** Errors after which a claim can do nothing any more. */
 const ends: string[] = [Code.claimNotFound, Code.claimExpired, Code.idsNotInClaim];
 
+/** What a settler knows of its worker. */
+export interface Owner {
+  readonly cool: Cooldown;
+  /** An ordered group; one with a concurrencyMax. */
+  readonly ordered: boolean;
+  readonly limited: boolean;
+  /** Nobody is to be kept waiting: it stops, or has neither room for more messages nor work for its handlers. */
+  readonly urgent: boolean;
+  /** There is room for more messages. */
+  readonly roomy: boolean;
+  onSettled(): void;
+  onError(error: unknown): void;
+}
+
 /** Tells the engine what became of messages. */
 export class Settler<T> {
   private acks = new Set<Claim<T>>();
   private returns: Task<T>[] = [];
   private flushing: Promise<void> | undefined;
+  private began = Number.NEGATIVE_INFINITY;
+  private hurried = false;
+  private wake = () => {};
+  /** Acks wait so long for the rest of their claim. */
+  private readonly partMs: number;
 
   constructor(
     private readonly client: Pick<Client, "settleAll">,
     private readonly at: GroupPath,
-    private readonly onSettled: () => void,
-    private readonly onError: (error: unknown) => void,
-  ) {}
+    private readonly owner: Owner,
+  ) {
+    this.partMs = owner.cool.timeMs;
+  }
 
   /** The message is done. */
   ack(held: Held<T>): void {
-    held.claim.done.push(held);
-    this.acks.add(held.claim);
+    const { claim, message } = held;
+    const { cool, ordered, limited } = this.owner;
+    if (claim.done.length === 0) claim.since = performance.now();
+    claim.done.push(held);
+    this.acks.add(claim);
+    // Others may wait for what becomes of it: those of its key, and all of a group with a limit.
+    if (!cool.on && (message.key !== null || limited)) {
+      if (!ordered) claim.since = Number.NEGATIVE_INFINITY; // there they wait for the whole claim
+      this.hurry();
+    }
     this.flush();
+  }
+
+  /** Somebody waits for what there is to tell. */
+  hurry(): void {
+    this.hurried = true;
+    this.wake();
   }
 
   /** The message, and the followers that the engine takes back with it, go back or to the dead letters. */
@@ -47,8 +86,10 @@ export class Settler<T> {
   ): void {
     const { claim, message } = held;
     claim.broken = true;
+    claim.since = Number.NEGATIVE_INFINITY;
     const item = { claimId: claim.id, ids: [message.id], reason: cut(reason), delayMs };
     this.returns.push({ kind, claim, messages: [held, ...followers], item });
+    if (!this.owner.cool.on) this.hurry();
     this.flush();
   }
 
@@ -56,6 +97,7 @@ export class Settler<T> {
   release(messages: Held<T>[]): void {
     for (const claim of new Set(messages.map((held) => held.claim))) {
       claim.broken = true;
+      claim.since = Number.NEGATIVE_INFINITY;
       const own = messages.filter((held) => held.claim === claim && !held.settled);
       const item = { claimId: claim.id, ids: own.map((held) => held.message.id) };
       if (own.length > 0) this.returns.push({ kind: "release", claim, messages: own, item });
@@ -69,6 +111,7 @@ export class Settler<T> {
   }
 
   private flush(): void {
+    if (this.partsMs() <= 0) this.wake();
     this.flushing ??= this.run().finally(() => {
       this.flushing = undefined;
       if (this.acks.size + this.returns.length > 0) this.flush();
@@ -78,16 +121,54 @@ export class Settler<T> {
   private async run(): Promise<void> {
     await new Promise(setImmediate); // handlers that end in the same turn share a transaction
     while (this.acks.size + this.returns.length > 0) {
-      const tasks = [...this.returns, ...[...this.acks].map(ackOf)].filter((task) => !task.claim.lost);
+      // Else the next receive, or the stop, waits for this.
+      if (this.owner.roomy)
+        await this.wait(this.owner.cool.timeMs - (performance.now() - this.began), () => false);
+      await this.wait(this.partsMs(), () => this.partsMs() <= 0);
+      this.began = performance.now();
+      const acks = this.due().map(ackOf);
+      const tasks = [...this.returns, ...acks].filter((task) => !task.claim.lost);
       this.returns = [];
-      this.acks = new Set();
       // Acks first: a nack takes along what of its key is not acknowledged.
       for (const kind of ["ack", "nack", "reject", "release", "snooze"] as const) {
         const same = tasks.filter((task) => task.kind === kind);
         if (same.length > 0) await this.settle(kind, same);
       }
-      this.onSettled();
+      this.owner.onSettled();
     }
+  }
+
+  /** How long until something is due: a part of a claim waits a little for the rest, which one number acks with it. */
+  private partsMs(): number {
+    if (this.returns.length > 0 || this.owner.urgent) return 0;
+    let first = Number.POSITIVE_INFINITY;
+    for (const claim of this.acks)
+      first = Math.min(first, claim.whole ? Number.NEGATIVE_INFINITY : claim.since);
+    return first + this.partMs - performance.now();
+  }
+
+  /** Takes the claims that are to be acked now. */
+  private due(): Claim<T>[] {
+    const late = this.owner.urgent ? Number.POSITIVE_INFINITY : performance.now() - this.partMs;
+    const due = [...this.acks].filter((claim) => claim.whole || claim.lost || claim.since <= late);
+    for (const claim of due) this.acks.delete(claim);
+    return due;
+  }
+
+  /** Waits, but no longer than until somebody hurries or something has come true. */
+  private async wait(ms: number, over: () => boolean): Promise<void> {
+    if (ms > 0 && !this.hurried && !over()) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.wake = () => {
+          if (!this.hurried && !over()) return;
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.wake = () => {};
+    }
+    this.hurried = false;
   }
 
   /** Settles in one transaction, and each claim on its own when that fails because of one of them. */
@@ -112,7 +193,7 @@ export class Settler<T> {
           return;
         }
         if (ended) live[0]?.claim.lose(error.message);
-        else this.onError(error); // and again: until it passes, or the leases end
+        else this.owner.onError(error); // and again: until it passes, or the leases end
       }
       await pause(backoff(++failed));
     }

@@ -1,9 +1,9 @@
 /** The engine over SQL. All query text of the package is here, in sql_jobs.ts and in listener.ts. */
 
 import type { Queryable, Row } from "./database.js";
-import { rowsOf } from "./database.js";
+import { rowsOf, rowsOfOften } from "./database.js";
 import { fromDriver, queueGone, sqlState, WeirError } from "./errors.js";
-import { type OwnCall, OwnCalls } from "./own.js";
+import { leaseMsDefault, maxDefault, type OwnCall, OwnCalls, type Statement } from "./own.js";
 import { SqlJobs } from "./sql_jobs.js";
 import type {
   Binding,
@@ -33,7 +33,19 @@ import type {
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
-import { type Arguments, casts, encode, json, list, number, parse, time } from "./values.js";
+import {
+  type Arguments,
+  casts,
+  each,
+  encode,
+  json,
+  list,
+  number,
+  parse,
+  type Text,
+  textOf,
+  time,
+} from "./values.js";
 
 // Columns are read as texts wherever a driver's parsers could come between, and what is a list comes as JSON: that is
 // quicker to read than PostgreSQL's own form of arrays.
@@ -131,10 +143,14 @@ export class SqlTransport implements Transport {
   }
 
   async send(queue: string, m: Outgoing, options: SendBatchOptions): Promise<string> {
+    return this.sendText(queue, textOf(m), options);
+  }
+
+  private async sendText(queue: string, m: Text, options: SendBatchOptions): Promise<string> {
     const args: Arguments = {
-      payload: ["jsonb", encode(m.payload)],
+      payload: ["jsonb", m.payload],
       key: ["text", m.key],
-      headers: ["jsonb", json(m.headers)],
+      headers: ["jsonb", m.headers],
       delay: ["interval", number(options.delayMs)],
       priority: ["int", number(options.priority)],
     };
@@ -150,14 +166,22 @@ export class SqlTransport implements Transport {
   }
 
   async sendBatch(queue: string, batch: readonly Outgoing[], options: SendBatchOptions): Promise<string[]> {
+    return this.sendBatchTexts(queue, batch.map(textOf), options);
+  }
+
+  private async sendBatchTexts(
+    queue: string,
+    batch: readonly Text[],
+    options: SendBatchOptions,
+  ): Promise<string[]> {
     const args: Arguments = {
-      payloads: ["jsonb[]", `[${batch.map((m) => encode(m.payload)).join(",")}]`],
-      keys: ["text[]", each(batch, (m) => m.key)],
+      payloads: ["jsonb[]", `[${batch.map((m) => m.payload).join(",")}]`],
+      keys: ["text[]", each(batch, (m) => json(m.key))],
       headers: ["object[]", each(batch, (m) => m.headers)],
       delay: ["interval", number(options.delayMs)],
       priority: ["int", number(options.priority)],
     };
-    const dedupKeys = each(batch, (m) => m.dedupKey);
+    const dedupKeys = each(batch, (m) => json(m.dedupKey));
     const own = dedupKeys === undefined ? ownCalls.sendBatch : undefined;
     const rows = await this.often(own, queue, values(args), () =>
       this.call("result::text", "send_batch", {
@@ -167,6 +191,14 @@ export class SqlTransport implements Transport {
       }),
     );
     return rows.map((row) => row.result as string);
+  }
+
+  /** Sends what callers that share a call want sent: there will be many such calls. */
+  async sendShared(queue: string, batch: readonly Text[], options: SendBatchOptions): Promise<string[]> {
+    const [first, ...more] = batch;
+    this.own.expect(more.length > 0 ? ownCalls.sendBatch : ownCalls.send, queue);
+    if (first && more.length === 0) return [await this.sendText(queue, first, options)];
+    return this.sendBatchTexts(queue, batch, options);
   }
 
   async publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]> {
@@ -223,14 +255,14 @@ export class SqlTransport implements Transport {
   }
 
   async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
-    const args: Arguments = {
-      max: ["int", number(options.max)],
-      lease: ["interval", number(options.leaseMs)],
-    };
-    const complete = options.max !== undefined && options.leaseMs !== undefined; // the own function has no defaults
-    const own = complete ? ownCalls.receive : undefined;
-    const rows = await this.often(own, at.queue, [at.group, ...values(args)], () =>
-      this.call(recordColumns, "receive_records", { ...path(at), ...args }),
+    const { max = maxDefault, leaseMs = leaseMsDefault } = options;
+    const params = [at.group, String(max), String(leaseMs)];
+    const rows = await this.often(ownCalls.receive, at.queue, params, () =>
+      this.call(recordColumns, "receive_records", {
+        ...path(at),
+        max: ["int", number(options.max)],
+        lease: ["interval", number(options.leaseMs)],
+      }),
     );
     return rows.flatMap((row) => takeApart(at, row));
   }
@@ -456,7 +488,7 @@ export class SqlTransport implements Transport {
     const found = call && (await this.findOwn(call, queue));
     if (!call || !found) return publicly();
     try {
-      return await rowsOf(this.db, found.text, params);
+      return await rowsOfOften(this.db, found, params);
     } catch (error) {
       if (sqlState(error) !== gone) throw fromDriver(error);
     }
@@ -469,7 +501,7 @@ export class SqlTransport implements Transport {
   }
 
   /** The statement that calls a queue's own function; undefined when the public one is to be called. */
-  private async findOwn(call: OwnCall, queue: string): Promise<{ text: string } | undefined> {
+  private async findOwn(call: OwnCall, queue: string): Promise<Statement | undefined> {
     const found = this.own.find(call, queue);
     if (found !== "ask") return found;
     const [told] = await this.run(tells, []);
@@ -528,13 +560,6 @@ function groupSettings(o: ConfigureGroupOptions): Arguments {
     key_concurrency_max: ["int", number(o.keyConcurrencyMax)],
     fair: ["boolean", o.fair?.toString()],
   };
-}
-
-/** A value of each message as a JSON list, undefined when no message has one. */
-function each(batch: readonly Outgoing[], value: (m: Outgoing) => unknown): string | undefined {
-  return batch.some((m) => value(m) !== undefined)
-    ? JSON.stringify(batch.map((m) => value(m) ?? null))
-    : undefined;
 }
 
 /** A message as its queue holds it. */

@@ -52,9 +52,18 @@ export class SqlJobs implements JobTransport {
   }
 
   async enqueueBatch(queue: string, jobs: readonly OutgoingJob[], o: JobOptions): Promise<Enqueued[]> {
+    return this.enqueueTexts(
+      queue,
+      jobs.map((job) => JSON.stringify(jobItem(job))),
+      o,
+    );
+  }
+
+  /** Enqueues jobs that are JSON texts. */
+  async enqueueTexts(queue: string, jobs: readonly string[], o: JobOptions): Promise<Enqueued[]> {
     const args: Arguments = {
       queue_name: ["text", queue],
-      jobs: ["jsonb[]", JSON.stringify(jobs.map(jobItem))],
+      jobs: ["jsonb[]", `[${jobs.join(",")}]`],
     };
     const rows = await this.sql.call("id::text, repeated", "enqueue_batch", { ...args, ...jobSettings(o) });
     return rows as unknown as Enqueued[];

@@ -54,11 +54,14 @@ export interface SendBatchOptions {
   priority?: number | undefined;
 }
 
-/** Options of one send. */
-export interface SendOptions extends SendBatchOptions, Omit<Outgoing, "payload"> {}
-
 /** Options of publish. */
-export type PublishOptions = SendOptions;
+export interface PublishOptions extends SendBatchOptions, Omit<Outgoing, "payload"> {}
+
+/** Options of one send. */
+export interface SendOptions extends PublishOptions {
+  /** Ends the waiting: send then throws its reason. The message is not sent unless its statement had begun. */
+  signal?: AbortSignal | undefined;
+}
 
 /** Where publish sent a message. */
 export interface Published {

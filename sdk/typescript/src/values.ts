@@ -1,7 +1,7 @@
 /** How values become parameters of statements, and columns values. */
 
 import { Code, refuse } from "./errors.js";
-import type { Id } from "./types.js";
+import type { Id, Outgoing } from "./types.js";
 import { digits } from "./types.js";
 
 /** How a parameter, which is always a text or null, becomes a value of the type that a function takes. */
@@ -34,6 +34,29 @@ export function encode(payload: unknown): string {
 
 export function json(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
+}
+
+/** A message whose payload and headers are JSON texts. */
+export interface Text {
+  readonly payload: string;
+  readonly key: string | undefined;
+  readonly headers: string | undefined;
+  readonly dedupKey: string | undefined;
+}
+
+export function textOf({ payload, key, headers, dedupKey }: Outgoing): Text {
+  return { payload: encode(payload), key, headers: json(headers), dedupKey };
+}
+
+/** What each message has, which is JSON, as a list; undefined when none has it. */
+export function each(batch: readonly Text[], value: (m: Text) => string | undefined): string | undefined {
+  const all = batch.map(value);
+  return all.some((one) => one !== undefined) ? `[${all.map((one) => one ?? "null").join(",")}]` : undefined;
+}
+
+/** About how many bytes a message has. */
+export function bytesOf({ payload, key = "", headers = "" }: Text): number {
+  return payload.length + key.length + headers.length;
 }
 
 export function number(value: number | undefined): string | undefined {

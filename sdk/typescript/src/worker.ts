@@ -13,81 +13,13 @@ import {
 } from "./errors.js";
 import { Waiter } from "./listener.js";
 import { delayOf, type Outcome, reasonOf, settledBy, settledIn } from "./outcome.js";
+import { Cooldown } from "./pace.js";
 import { backoff, pause } from "./retry.js";
 import { Settler } from "./settler.js";
 import type { ClaimedMessage, GroupPath, QueueMap } from "./types.js";
+import type { Handler, HandlerContext, WorkerHealth, WorkerOptions } from "./worker_options.js";
 
-/** What a handler gets beside the message. */
-export interface HandlerContext<Q extends object = QueueMap> {
-  /** Aborted when the handler should end: its time is over, its claim was lost or the worker stops at once. */
-  readonly signal: AbortSignal;
-  /** The client that the worker was made of. */
-  readonly client: Client<Q>;
-  /**
-   * Runs fn in a transaction that acks the message first: what fn writes through `db` and sends through `tx`, and the
-   * ack, happen together or not at all. See exactlyOnce. Of a job the transaction ends by finishing it with what fn
-   * returned.
-   */
-  finish<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R>;
-}
-
-/** Works on one message. When it returns, the message is done; when it throws, the message is delivered again. */
-export type Handler<T = unknown, Q extends object = QueueMap> = (
-  message: ClaimedMessage<T>,
-  context: HandlerContext<Q>,
-) => unknown;
-
-/** Wraps handlers; next runs what is inside. */
-export type Middleware<T = unknown, Q extends object = QueueMap> = (
-  message: ClaimedMessage<T>,
-  context: HandlerContext<Q>,
-  next: () => Promise<void>,
-) => Promise<void>;
-
-/** Options of a worker. */
-export interface WorkerOptions<T = unknown, Q extends object = QueueMap> {
-  /** `default` unless given. */
-  group?: string | undefined;
-  /** Handlers that run at once; 10 unless given. */
-  concurrency?: number | undefined;
-  /** Messages held at most, those that run included; twice the concurrency unless given. */
-  prefetch?: number | undefined;
-  /** How long a claim lasts, 30,000 unless given; it is renewed each third of it while its messages are held. */
-  leaseMs?: number | undefined;
-  /** How long a handler may take; past it the handler is told to end and the message nacked. No limit unless given. */
-  timeoutMs?: number | undefined;
-  /** How long a handler that was told to end may go on before the worker gives it up; 5,000 unless given. */
-  graceMs?: number | undefined;
-  /** How long a soft stop waits before it becomes a hard one; 30,000 unless given. */
-  stopTimeoutMs?: number | undefined;
-  /** Call weir.maintain() about once a second; true unless given. Over HTTP the server does. */
-  maintain?: boolean | undefined;
-  /** Wraps the handler, the first outermost. */
-  middleware?: readonly Middleware<T, Q>[] | undefined;
-  /** Messages are jobs, which can be cancelled; false unless given. `jobs.worker()` sets it. */
-  jobs?: boolean | undefined;
-  /** Told of handlers that failed, with the message, and of calls that failed. Writes to console.error unless given. */
-  onError?: ((error: unknown, message?: ClaimedMessage<T>) => void) | undefined;
-}
-
-/** How a worker is. */
-export interface WorkerHealth {
-  state: "idle" | "running" | "stopping" | "stopped";
-  /** It runs, and the last time it asked for messages it got an answer. */
-  healthy: boolean;
-  /** When it last got an answer. */
-  receivedAt: Date | undefined;
-  /** Messages that it holds, those included that run. */
-  held: number;
-  running: number;
-  /** Whether a send wakes it. */
-  listening: boolean;
-  /** Handlers that did not end when they were told to, and were given up. */
-  abandoned: number;
-  /** Messages whose claim was lost. */
-  lost: number;
-  lastError: unknown;
-}
+export type { Handler, HandlerContext, Middleware, WorkerHealth, WorkerOptions } from "./worker_options.js";
 
 /** Between two calls of maintain that found nothing to do. */
 const maintainMs = 1_000;
@@ -122,6 +54,9 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   private running = 0;
   private hard = false;
   private ordered = false;
+  private limited = false;
+  private readonly cool: Cooldown;
+  private hurry = () => {};
   private wakeRoom = () => {};
   private markEnded = () => {};
   private stats = {
@@ -140,12 +75,14 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     private readonly options: WorkerOptions<T, Q> = {},
   ) {
     const { group = "default", concurrency = 10, prefetch = 2 * concurrency } = options;
-    const { leaseMs = 30_000, graceMs = 5_000 } = options;
+    const { leaseMs = 30_000, graceMs = 5_000, cooldownMs = 5 } = options;
     for (const [name, value] of Object.entries({ concurrency, prefetch, leaseMs })) {
       if (!Number.isInteger(value) || value < 1)
         throw new RangeError(`${name} is ${value}, at least 1 is needed`);
     }
+    if (!(cooldownMs >= 0)) throw new RangeError(`cooldownMs is ${cooldownMs}, at least 0 is needed`);
     this.at = { queue, group };
+    this.cool = new Cooldown(cooldownMs, leaseMs);
     this.limits = { concurrency, prefetch: Math.max(prefetch, concurrency), leaseMs, graceMs };
     this.renewMs = leaseMs / 3;
     this.ended = new Promise((resolve) => {
@@ -194,6 +131,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     this.stopping.abort();
     this.waiter?.stop();
     this.wakeRoom();
+    this.hurry();
     if (how.hard) this.stopHard();
     await this.ended;
   }
@@ -209,14 +147,12 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   }
 
   private async work(own: Client<Q>, pool: PoolLike | undefined): Promise<void> {
-    const settler = new Settler<T>(
-      own as unknown as Client,
-      this.at,
-      () => this.forgetSettled(),
-      (error) => this.report(error),
-    );
+    const settler = this.settler(own);
     const groups = await this.insist(() => own.listGroups(this.at.queue));
-    this.ordered = groups?.find(({ group }) => group === this.at.group)?.ordered ?? false;
+    const group = groups?.find((found) => found.group === this.at.group);
+    this.ordered = group?.ordered ?? false;
+    this.limited = (group?.concurrencyMax ?? 0) > 0;
+    if (this.ordered) this.cool.timeMs = 0; // what comes next waits for the acks
     this.waiter = new Waiter(this.at.queue, pool);
     const renewing = setInterval(() => this.renew(own), this.renewMs / 2);
     const maintaining = this.options.maintain === false || !own.db ? undefined : this.maintain(own);
@@ -228,6 +164,31 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       clearInterval(renewing);
       await Promise.all([maintaining, this.waiter.close()]);
     }
+  }
+
+  /** What tells the engine what became of messages. */
+  private settler(own: Client<Q>): Settler<T> {
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the getters are of another object
+    const worker = this;
+    const settler = new Settler<T>(own as unknown as Client, this.at, {
+      cool: this.cool,
+      get ordered() {
+        return worker.ordered;
+      },
+      get limited() {
+        return worker.limited;
+      },
+      get urgent() {
+        return worker.stopped || (worker.idle && worker.room() === 0);
+      },
+      get roomy() {
+        return !worker.stopped && worker.room() > 0;
+      },
+      onSettled: () => worker.forgetSettled(),
+      onError: (error) => worker.report(error),
+    });
+    this.hurry = () => settler.hurry();
+    return settler;
   }
 
   /** Makes a call until it succeeds or the worker stops; an error that does not pass by itself is thrown. */
@@ -250,6 +211,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     while (!this.stopped) {
       const max = this.room();
       if (max === 0) {
+        this.hurry();
         await new Promise<void>((resolve) => {
           this.wakeRoom = resolve;
         });
@@ -257,13 +219,17 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       }
       // One message is had sooner than as many as there are.
       const lone = !this.ordered && this.waiter?.told;
+      const before = performance.now();
       const got = await this.receiveOnce(own, lone ? 1 : max, first);
       first &&= got === undefined;
       if (got === undefined) continue;
+      this.cool.fetched(before, got.messages.length, got.full);
       if (got.messages.length > 0) {
         this.accept(got.messages, got.until, settler);
         // It marks the queue then, so that the next receive sees whether that was all.
         if (this.waiter?.found()) await this.waiter.wait();
+        const leftMs = got.full ? 0 : this.cool.leftMs(performance.now() - before);
+        if (leftMs > 0) await pause(leftMs, this.stopping.signal);
       } else if (own.db) await this.waiter?.wait();
     }
   }
@@ -288,7 +254,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       this.stats.receivedAt = new Date();
       // A server that waited claimed at an unknown time, and its answer was under way for a while.
       const until = own.db ? before + leaseMs : performance.now() + 0.9 * leaseMs;
-      return { messages: messages as unknown as ClaimedMessage<T>[], until };
+      return { messages: messages as unknown as ClaimedMessage<T>[], until, full: messages.length === most };
     } catch (error) {
       const passes = error instanceof WeirError && error.retryable;
       if (first && !passes) throw error;
@@ -301,10 +267,15 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   /** How many messages to ask for: as many as fit, once that is worth a call or a handler is without work. */
   private room(): number {
     const free = this.limits.prefetch - this.held;
-    const idle = this.running < this.limits.concurrency && this.ready.length === 0;
+    const { idle } = this;
     // What is held may stand in line behind others: handlers without work take other keys.
     if (idle && this.ordered) return Math.max(free, this.limits.concurrency - this.running);
     return idle || free >= this.limits.prefetch / 2 ? Math.max(free, 0) : 0;
+  }
+
+  /** Whether handlers are without work. */
+  private get idle(): boolean {
+    return this.running < this.limits.concurrency && this.ready.length === 0;
   }
 
   /** Takes messages in and runs what can run. */

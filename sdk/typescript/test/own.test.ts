@@ -16,7 +16,7 @@ import {
   type Queryable,
   WeirError,
 } from "../src/index.js";
-import { OwnCalls } from "../src/own.js";
+import { leaseMsDefault, maxDefault, OwnCalls } from "../src/own.js";
 import { SqlTransport } from "../src/sql.js";
 import { adminDsn, clientOf, dsn, newDatabase, newQueue, poolOf, queueName, until } from "./setup.js";
 
@@ -282,9 +282,73 @@ test("a client keeps 256 names at most, and has room when one is forgotten", () 
   for (let n = 0; n < 512; n++) assert.equal(known.find(call, `none${n}`), undefined); // as queues that are not there
   for (let n = 0; n < 256; n++) assert.ok(asks(`q${n}`));
   assert.ok(!asks("late"));
-  assert.deepEqual(known.find(call, "q255"), { text: 'select weir_internal."send:q255"()' });
+  const found = known.find(call, "q255");
+  assert.ok(typeof found === "object" && found.text === 'select weir_internal."send:q255"()');
   known.forget(call, "q255");
   assert.ok(asks("late"));
+});
+
+test("a receive through the queue's own function has the defaults of the public one", async (t) => {
+  const { db, last } = watched(poolOf(t));
+  const client = new Client(db);
+  const queue = await newQueue(t, client);
+  for (let n = 0; n < enough; n++) {
+    await client.sendBatch(queue, [{ payload: 1 }, { payload: 2 }]);
+    assert.equal((await client.receive(queue)).length, 1);
+    assert.ok(n < 8 || last().includes(`weir_internal."receive:${queue}"(`));
+    await client.purge(queue);
+  }
+  const name = "weir.receive_records(text, text, int, interval)";
+  const [row] = (
+    await poolOf(t).query("select pg_get_function_arguments($1::regprocedure) as declared", [name])
+  ).rows;
+  assert.ok(row.declared.includes(`max integer DEFAULT ${maxDefault}`), row.declared);
+  assert.ok(row.declared.includes(`lease interval DEFAULT '00:00:${leaseMsDefault / 1000}'`), row.declared);
+});
+
+/** The statements that a connection has prepared. */
+async function preparedBy(connection: pg.ClientBase): Promise<string[]> {
+  const { rows } = await connection.query("select statement from pg_prepared_statements");
+  return rows.map((row) => row.statement);
+}
+
+test("calls of queues' own functions are prepared", async (t) => {
+  const pool = poolOf(t, { max: 1 });
+  const client = new Client(pool);
+  const queue = await newQueue(t, client);
+  await warm(client, queue);
+  const connection = await pool.connect();
+  const texts = await preparedBy(connection);
+  connection.release();
+  assert.ok(texts.every((text) => text.includes("weir_internal")));
+  for (const verb of ["send", "send_batch", "receive", "ack"])
+    assert.equal(texts.filter((text) => text.includes(`weir_internal."${verb}:${queue}"(`)).length, 1, verb);
+});
+
+test("calls in a connection of the caller's are prepared, too", async (t) => {
+  const connection = await connectionOf(t);
+  const client = new Client(connection);
+  const queue = await newQueue(t, client);
+  await warm(client, queue);
+  assert.equal((await preparedBy(connection)).length, 4);
+});
+
+test("what is prepared outlives its queue, and a refused call its connection", async (t) => {
+  const pool = poolOf(t, { max: 1 });
+  let connections = 0;
+  pool.on("connect", () => connections++);
+  const client = new Client(pool, { retry: { retries: 0 } });
+  const queue = queueName(t);
+  for (let n = 0; n < 3; n++) {
+    await client.createQueue(queue);
+    await warm(client, queue);
+    await client.send(queue, "\0").catch(() => {}); // refused by the own function
+    await client.dropQueue(queue);
+    const before: number = connections;
+    await assert.rejects(client.ack(queue, "1"), { code: "WR001" });
+    await assert.rejects(client.send(queue, 1), { code: "WR001" });
+    assert.ok(connections <= before + 2);
+  }
 });
 
 test("what the queue's own function cannot do goes through the public one", async (t) => {
@@ -298,7 +362,6 @@ test("what the queue's own function cannot do goes through the public one", asyn
     ids.add((await client.sendBatch(queue, [{ payload: n, dedupKey: "same" }]))[0]);
   }
   assert.equal(ids.size, 1);
-  for (let n = 0; n < enough; n++) await client.receive(queue);
   assert.ok(!texts.some((text) => text.includes("weir_internal")));
   for (let n = 0; n < enough; n++) await client.send(queue, n, { priority: 1 });
   assert.ok(last().includes(`weir_internal."send:${queue}"(`));

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, Protocol, TypeVar
 
@@ -22,8 +24,10 @@ from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter, Snoo
 from weir.errors_generated import ALREADY_FINISHED
 from weir.handlers import AlreadyFinished, Finished, Handlers, is_lost
 from weir.held import Chain, Claim, Context, Item, Outcome, Run, acks, by_number, chains, returns
+from weir.options import Health, Options
+from weir.pace import Cooldown
 from weir.runtime import jitter
-from weir.types import Duration, Message, seconds
+from weir.types import Message, seconds
 
 T = TypeVar("T")
 
@@ -59,52 +63,6 @@ class Port(Protocol):
         """Close what was opened for it."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of a worker."""
-
-    queue: str
-    group: str
-    concurrency: int
-    prefetch: int | None
-    lease: Duration
-    timeout: Duration | None
-    stop_timeout: Duration
-    maintain: bool
-    http: bool
-    jobs: bool
-    """Its messages are jobs, which can be cancelled."""
-    on_error: Callable[[BaseException, Message[Any] | None], None] | None
-
-    def __post_init__(self) -> None:
-        if self.concurrency < 1 or self.held_max < self.concurrency:
-            raise ValueError(
-                f"concurrency {self.concurrency} and prefetch {self.held_max}: 1 <= concurrency <= prefetch"
-            )
-        if seconds(self.lease) < 0.1:
-            raise ValueError(f"lease {self.lease}: at least 0.1 seconds, for it is renewed each third of it")
-
-    @property
-    def held_max(self) -> int:
-        """How many messages the worker holds at most."""
-        return 2 * self.concurrency if self.prefetch is None else self.prefetch
-
-
-@dataclass(frozen=True)
-class Health:
-    """How a worker does."""
-
-    receiving: bool
-    """It runs, and its last receive succeeded."""
-    last_receive: datetime | None
-    """When a receive last succeeded."""
-    held: int
-    """Messages that it holds, those that run included."""
-    running: int
-    """Handlers at work."""
-    last_error: BaseException | None
-
-
 def _error_of(future: asyncio.Future[Any]) -> BaseException | None:
     """Return how a handler failed."""
     try:
@@ -127,6 +85,10 @@ class Core:
         self._lease = seconds(options.lease)
         self._timeout = None if options.timeout is None else seconds(options.timeout)
         self._ordered = False
+        self._limited = False
+        """The group has a ``concurrency_max``."""
+        self._cool = Cooldown(seconds(options.cooldown), self._lease)
+        self._part_wait = self._cool.time  # of acks for the rest of their claim
         self._claims: dict[int, Claim] = {}
         self._ready: deque[Chain] = deque()
         self._running: set[Run] = set()
@@ -134,6 +96,7 @@ class Core:
         self._outcomes: list[Outcome] = []
         self._changed = asyncio.Event()  # there is room, or it is time to stop
         self._settled = asyncio.Event()  # there are outcomes
+        self._hurry = asyncio.Event()  # the fetches, a stop or other messages wait for that
         self.ended = asyncio.Event()
         self.stopping = False
         self._hard = asyncio.Event()
@@ -148,6 +111,7 @@ class Core:
         """Begin to stop. Call it in the loop's thread."""
         self.stopping = True
         self._changed.set()
+        self._hurry.set()
         if hard:
             self._hard.set()
 
@@ -169,6 +133,9 @@ class Core:
             if not mine and not self.stopping:
                 await self._port.run(calls.peek(self._o.queue, group=self._o.group, max=1))  # says what is wrong
             self._ordered = any(group.ordered for group in mine)
+            self._limited = any(group.concurrency_max > 0 for group in mine)
+            if self._ordered:  # what comes next waits for the acks
+                self._cool.time = 0
             side = [asyncio.create_task(loop()) for loop in (self._renew, self._settle, self._maintain)]
             fetch = asyncio.create_task(self._fetch())
             await asyncio.wait({fetch, *side}, return_when=asyncio.FIRST_COMPLETED)
@@ -190,8 +157,8 @@ class Core:
     async def _fetch(self) -> None:
         while not self.stopping:
             room = self._room()
-            # Many at once are cheaper: while there is something to begin with, it can wait for room for more.
-            if room <= 0 or (self._ready and 2 * room < self._o.held_max):
+            if room == 0:
+                self._hurry.set()
                 self._changed.clear()
                 await self._changed.wait()
                 continue
@@ -203,10 +170,14 @@ class Core:
             wait = min(_HTTP_WAIT, self._lease / 3) if self._o.http else None
             call = calls.receive(self._o.queue, group=self._o.group, max=most, lease=self._o.lease, wait=wait)
             messages = await self._persist(lambda call=call: self._receive(call))  # type: ignore[misc]
+            if messages is not None:
+                self._cool.fetched(before, len(messages), len(messages) == most)
             if messages:
                 self._take(messages, before + self._lease)
                 if self._port.found() and not self.stopping:
                     await self._port.wait(_WAIT)  # marks the queue, so that the next fetch sees whether that was all
+                if len(messages) < most and (left := self._cool.left(time.monotonic() - before)) > 0:
+                    await self._stopping_within(left)
             elif not self._o.http and not self.stopping:
                 await self._port.wait(_WAIT)
 
@@ -226,9 +197,12 @@ class Core:
         self._dispatch()
 
     def _room(self) -> int:
-        """How many messages to ask for. What is held may stand in line, so that handlers without work need others."""
+        """How many messages to ask for; 0 while it is better to wait for room for more."""
+        # What is held may stand in line, so that handlers without work need others.
         idle = self._o.concurrency - len(self._running) if self._ordered and not self._ready else 0
-        return max(self._o.held_max - self._held(), idle)
+        room = max(self._o.held_max - self._held(), idle, 0)
+        # Many at once are cheaper, as long as there is something to begin with.
+        return 0 if self._ready and 2 * room < self._o.held_max else room
 
     def _held(self) -> int:
         return sum(len(claim.open) for claim in self._claims.values())
@@ -346,14 +320,25 @@ class Core:
     # --- settling
 
     def _ack(self, claim: Claim, message: Message[Any]) -> None:
-        if not claim.lost:
-            claim.done.add(message.id)
-            self._acked.add(claim)
-            self._settled.set()
+        if claim.lost:
+            return
+        if not claim.done:
+            claim.since = time.monotonic()
+        claim.done.add(message.id)
+        self._acked.add(claim)
+        # Others may wait for what becomes of it: those of its key, and all of a group with a limit.
+        if not self._cool.on and (message.key is not None or self._limited):
+            if not self._ordered:  # there they wait for the whole claim
+                claim.since = -math.inf
+            self._hurry.set()
+        self._settled.set()
 
     def _become(self, outcome: Outcome) -> None:
         outcome.claim.whole = False
+        outcome.claim.since = -math.inf
         self._outcomes.append(outcome)
+        if not self._cool.on:
+            self._hurry.set()
         self._settled.set()
 
     def _give_back(self, chain: Chain) -> None:
@@ -364,18 +349,47 @@ class Core:
             self._become(Outcome("release", chain.claim, ids))
 
     async def _settle(self) -> None:
+        """Settle what there is, and so on.
+
+        What comes while a call is under way, or within the cooldown since its begin, goes out with the next, unless
+        somebody waits for it: at a low rate nothing waits, at a high rate the calls are large.
+        """
+        began = -math.inf
         while True:
             await self._settled.wait()
+            if not self.stopping and self._room() > 0:  # else the next fetch, or the stop, waits for this
+                await self._hurried(self._cool.time - (time.monotonic() - began))
+            began = time.monotonic()
             await self._flush()
+
+    async def _hurried(self, most: float) -> None:
+        """Return when somebody waits for a settlement, or after a time."""
+        if most > 0:
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), most)
+        self._hurry.clear()
 
     async def _flush(self) -> None:
         """Send the outcomes there are. What is not confirmed stays with its claim, which is renewed or lost."""
         self._settled.clear()
-        acked, self._acked = self._acked, set()
+        acked = self._due()
         outcomes, self._outcomes = self._outcomes, []
         await self._settle_kind("ack", acks(acked))
         for kind in ("finish", "nack", "reject", "release", "snooze"):
             await self._settle_kind(kind, returns(o for o in outcomes if o.kind == kind))
+
+    def _due(self) -> set[Claim]:
+        """Take the claims to ack. A part of one waits a little for the rest: all of it is acked by one number."""
+        now = time.monotonic()
+        idle = len(self._running) < self._o.concurrency and not self._ready and self._room() == 0
+        parts = {claim for claim in self._acked if not claim.whole_done and now - claim.since < self._part_wait}
+        if self.stopping or idle:
+            parts = set()
+        elif parts:
+            first = min(claim.since for claim in parts)
+            asyncio.get_running_loop().call_later(first + self._part_wait - now, self._settled.set)
+        due, self._acked = self._acked - parts, parts
+        return due
 
     async def _settle_kind(self, kind: str, items: list[Item]) -> None:
         pause = _PAUSE_MIN

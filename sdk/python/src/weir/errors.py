@@ -17,6 +17,7 @@ CANNOT_CONNECT = "08001"
 CONNECTION_FAILURE = "08006"
 NOT_SUPPORTED = "WR015"
 IN_FAILED_TRANSACTION = "25P02"
+DATA_EXCEPTION = "22000"
 
 # Of PostgreSQL's own codes: classes, and single codes, after which the same call may succeed later.
 _RETRYABLE_CLASSES = {"08", "40", "53", "57"}
@@ -136,6 +137,8 @@ def from_driver(error: Exception) -> Error:
         return Error(code, diag.message_primary, detail=diag.message_detail, hint=diag.message_hint)
     if code:
         return Error(code, str(error))
+    if isinstance(error, (psycopg.DataError, psycopg.ProgrammingError)):  # a value that the driver cannot pass on
+        return Error(DATA_EXCEPTION, str(error))
     return Error(CONNECTION_FAILURE, f"the connection to the database broke: {error}", reported=False)
 
 

@@ -48,7 +48,14 @@ class Claim:
     """Until now every message was acked by the worker, so that the claim may be acked as a whole."""
     settling: set[int] = field(default_factory=set)
     """Those that a call is under way about."""
+    since: float = 0.0
+    """When the first of ``done`` came, on the same clock; -inf when other messages wait for one of them."""
     lost: bool = False
+
+    @property
+    def whole_done(self) -> bool:
+        """Whether nothing is left of it but what is to be acked."""
+        return self.done >= self.open
 
     def settled(self, ids: Iterable[int]) -> None:
         """Note that the engine knows what became of messages."""

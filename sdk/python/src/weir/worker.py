@@ -14,13 +14,14 @@ from weir.aio.http import AsyncHttp
 from weir.aio.postgres import AsyncPostgres
 from weir.aio.wait import AsyncWaiter
 from weir.calls import DEFAULT_GROUP, Call
-from weir.core import Core, Health, Options, T
+from weir.core import Core, T
 from weir.generated.client import Client
 from weir.generated.http import Http
 from weir.generated.postgres import Postgres
 from weir.generated.wait import Waiter
 from weir.handlers import AsyncHandlers, RunsJobs, ThreadHandlers
 from weir.held import Context
+from weir.options import Health, Options
 from weir.threads import Threads
 from weir.types import Duration
 
@@ -108,6 +109,7 @@ class AsyncWorker:
         group: str = DEFAULT_GROUP,
         concurrency: int = 10,
         prefetch: int | None = None,
+        cooldown: Duration = 0.005,
         lease: Duration = 30,
         timeout: Duration | None = None,
         stop_timeout: Duration = 30,
@@ -130,6 +132,7 @@ class AsyncWorker:
             group,
             concurrency,
             prefetch,
+            cooldown,
             lease,
             timeout,
             stop_timeout,
@@ -187,6 +190,7 @@ class Worker:
         group: str = DEFAULT_GROUP,
         concurrency: int = 10,
         prefetch: int | None = None,
+        cooldown: Duration = 0.005,
         lease: Duration = 30,
         timeout: Duration | None = None,
         stop_timeout: Duration = 30,
@@ -209,6 +213,7 @@ class Worker:
             group,
             concurrency,
             prefetch,
+            cooldown,
             lease,
             timeout,
             stop_timeout,

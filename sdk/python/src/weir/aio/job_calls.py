@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 from weir import calls, codec
 from weir.calls import Call
+from weir.coalesce import Aim, AsyncCoalescer
 from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND
 from weir.hooks import Hooks, as_sent, outgoing
+from weir.runtime import AsyncReturns
 from weir.types import Duration, Enqueued, JobStatus, Json, Outgoing, Schedule, Step, WorkflowStep
 
 T = TypeVar("T")
@@ -21,10 +23,16 @@ class AsyncJobCalls(ABC):
     """The methods of a client about jobs."""
 
     hooks: Hooks
+    enqueues: AsyncCoalescer[str] | None
+    """What has concurrent jobs share calls."""
 
     @abstractmethod
     async def run(self, call: Call[T]) -> T:
         """Do a call."""
+
+    @abstractmethod
+    async def again(self, work: Callable[[], AsyncReturns[T]], repeatable: bool) -> T:
+        """Do work, and again after an error that passes, where that does no harm."""
 
     # --- jobs
 
@@ -51,6 +59,13 @@ class AsyncJobCalls(ABC):
         """
         with self.hooks.sending(queue, [Outgoing({} if args is None else codec.encode(args), key, headers)]) as sending:
             [message] = sending.passed(1)
+            lasting = unique or unique_key is not None or unique_for is not None or run_at is not None
+            if self.enqueues is not None and not lasting:
+                enqueues, to = self.enqueues, Aim(queue, delay, priority, tracked)
+                job = calls.fields(kind=kind, args=message.payload, key=message.key, headers=message.headers)
+                text = calls.json_text(job)
+                sending.ids = [await self.again(lambda: enqueues.send(to, text, len(text)), False)]
+                return sending.ids[0]
             call = calls.enqueue(
                 queue,
                 kind,

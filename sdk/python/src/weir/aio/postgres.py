@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -14,16 +14,16 @@ from psycopg.rows import tuple_row
 
 from weir import errors
 from weir.calls import Call, Row, own
-from weir.calls.own import OwnCalls
+from weir.calls.own import KEPT_MAX, OwnCalls
 from weir.foreign import async_connection
-from weir.runtime import AsyncLock, AsyncReturns, async_value_of
+from weir.runtime import AsyncLock, async_value_of
 
 T = TypeVar("T")
 
-AsyncFetch = Callable[[str, Sequence[Any]], AsyncReturns[list[Row]]]
-
 # prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
 _CONNECTION = {"autocommit": True, "prepare_threshold": None}
+# So many calls of a statement, as nobody makes, until psycopg prepares it without being told to.
+_ONLY_TOLD = 2**62
 # A worker receives, settles, renews and maintains at the same time.
 _BESIDE = 4
 
@@ -46,6 +46,18 @@ async def _check(conn: psycopg.AsyncConnection[Any]) -> None:
         await conn.execute("")
 
 
+async def direct(conn: psycopg.AsyncConnection[Any]) -> bool:
+    """Whether no pooler stands between, which makes up the process id that it gives its clients."""
+    [[pid]] = await fetch(conn, "select pg_backend_pid()", [])
+    return bool(pid == conn.info.backend_pid)
+
+
+async def _prepare(conn: psycopg.AsyncConnection[Any]) -> None:
+    """Have the calls of queues' own functions prepared where that lasts."""
+    if await direct(conn):
+        conn.prepare_threshold, conn.prepared_max = _ONLY_TOLD, KEPT_MAX
+
+
 class AsyncPostgres:
     """A pool of connections; each call is a transaction of its own."""
 
@@ -62,7 +74,14 @@ class AsyncPostgres:
     def at(cls, dsn: str, *, pool_max: int) -> AsyncPostgres:
         """Return a transport with a pool of its own, that opens with the first call."""
         pool = psycopg_pool.AsyncConnectionPool(
-            dsn, kwargs=_CONNECTION, min_size=0, max_size=pool_max, open=False, check=_check, timeout=10
+            dsn,
+            kwargs=_CONNECTION,
+            configure=_prepare,
+            min_size=0,
+            max_size=pool_max,
+            open=False,
+            check=_check,
+            timeout=10,
         )
         return cls(pool, owned=True)
 
@@ -87,11 +106,11 @@ class AsyncPostgres:
         """Do a call in a transaction of its own."""
         async with self.connection() as conn:
 
-            async def alone(sql: str, params: Sequence[Any]) -> list[Row]:
+            async def alone(sql: str, params: Sequence[Any], often: bool = False) -> list[Row]:
                 if conn.autocommit:
-                    return await fetch(conn, sql, params)
+                    return await fetch(conn, sql, params, often)
                 async with committing(conn):
-                    return await fetch(conn, sql, params)
+                    return await fetch(conn, sql, params, often)
 
             return await perform(call, self.own_calls, alone)
 
@@ -161,19 +180,26 @@ class AsyncJoined:
         """Leave it open: it is not ours."""
 
 
+class AsyncFetch(Protocol):
+    """What runs a query and returns its rows; one that comes often is prepared where that lasts."""
+
+    async def __call__(self, sql: str, params: Sequence[Any], often: bool = False, /) -> list[Row]:
+        """Run it."""
+
+
 async def perform(call: Call[T], own_calls: OwnCalls, fetch: AsyncFetch) -> T:
     """Do a call: through the queue's own function where its name is known, and else through the public one."""
     sql = await _own_statement(call, own_calls, fetch)
     if call.own is None or sql is None:
-        return call.rows(await fetch(call.sql, call.params))
+        return call.rows(await fetch(*call.query()))
     try:
-        return call.rows(await fetch(sql, call.own.params))
+        return call.rows(await fetch(sql, call.own.params, True))
     except errors.Error as error:
         if errors.sqlstate(error.__cause__) != own.GONE:
             raise
     own_calls.forget(call.own)
     try:
-        return call.rows(await fetch(call.sql, call.params))
+        return call.rows(await fetch(*call.query()))
     except errors.Error as error:
         if error.code == errors.IN_FAILED_TRANSACTION:
             raise errors.queue_gone(call.own.queue) from error
@@ -195,12 +221,13 @@ async def _own_statement(call: Call[Any], own_calls: OwnCalls, fetch: AsyncFetch
     return own_calls.keep(call.own, name)
 
 
-async def fetch(conn: Any, sql: str, params: Sequence[Any]) -> list[Row]:
+async def fetch(conn: Any, sql: str, params: Sequence[Any], often: bool = False) -> list[Row]:
     """Run a query and return its rows as tuples, whatever rows the caller's connection makes."""
     try:
         if isinstance(conn, psycopg.AsyncConnection):
             async with conn.cursor(row_factory=tuple_row) as cursor:
-                await cursor.execute(sql.encode(), params)
+                now = often and conn.prepare_threshold == _ONLY_TOLD
+                await cursor.execute(sql.encode(), params, prepare=now or None)
                 return await cursor.fetchall()
         plain = conn.cursor()  # another driver of DB-API
         plain.execute(sql, list(params))

@@ -9,7 +9,7 @@ import psycopg
 from psycopg import sql
 
 from weir import calls, errors
-from weir.aio.postgres import AsyncPostgres, fetch
+from weir.aio.postgres import AsyncPostgres, direct, fetch
 from weir.runtime import async_sleep, jitter
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class AsyncWaiter:
                 self._conn = await self._listen(mark)
                 if self._conn is None:
                     return False
-            await fetch(self._conn, mark.sql, mark.params)
+            await fetch(self._conn, *mark.query())
         except (errors.Error, psycopg.Error):
             await self.aclose()
             self._retry = time.monotonic() + _RETRY
@@ -115,13 +115,11 @@ class AsyncWaiter:
         assert isinstance(self._transport, AsyncPostgres)  # noqa: S101 (for the type checker)
         conn = await self._transport.connect()
         try:
-            # A pooler makes up the process id that it gives its clients.
-            (pid,) = (await fetch(conn, "select pg_backend_pid()", []))[0]
-            if pid != conn.info.backend_pid:
+            if not await direct(conn):
                 self._retry = float("inf")
                 await conn.close()
                 return None
-            channel = mark.rows(await fetch(conn, mark.sql, mark.params))
+            channel = mark.rows(await fetch(conn, *mark.query()))
             await conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
         except BaseException:
             await conn.close()

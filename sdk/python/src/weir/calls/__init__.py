@@ -23,19 +23,20 @@ from weir.calls.admin import (
     stats,
     version,
 )
-from weir.calls.call import DEFAULT_GROUP, Call, Request, Row
+from weir.calls.call import DEFAULT_GROUP, Call, Request, Row, fields, json_text
 from weir.calls.claims import ack, extend, extend_all, nack, reject, release, settle
 from weir.calls.jobs import (
     cancel,
     cancelled,
     enqueue,
     enqueue_batch,
+    enqueue_texts,
     finish,
     job,
     progress,
     snooze,
 )
-from weir.calls.messages import get, get_many, peek, pop, receive, send, send_batch
+from weir.calls.messages import Text, get, get_many, peek, pop, receive, send, send_batch, send_texts, text_of
 from weir.calls.schedules import (
     list_schedules,
     next_times,
@@ -52,6 +53,7 @@ __all__ = [
     "Call",
     "Request",
     "Row",
+    "Text",
     "ack",
     "bind",
     "cancel",
@@ -67,12 +69,15 @@ __all__ = [
     "drop_queue",
     "enqueue",
     "enqueue_batch",
+    "enqueue_texts",
     "extend",
     "extend_all",
+    "fields",
     "finish",
     "get",
     "get_many",
     "job",
+    "json_text",
     "list_bindings",
     "list_groups",
     "list_queues",
@@ -100,6 +105,7 @@ __all__ = [
     "seek",
     "send",
     "send_batch",
+    "send_texts",
     "settle",
     "snooze",
     "start_batch",
@@ -107,6 +113,7 @@ __all__ = [
     "start_workflow",
     "stats",
     "step",
+    "text_of",
     "unbind",
     "unschedule",
     "version",

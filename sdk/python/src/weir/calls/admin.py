@@ -21,6 +21,7 @@ from weir.calls.call import (
     parse_time,
     queue_path,
     write,
+    written,
 )
 from weir.types import (
     DeadLetter,
@@ -76,7 +77,7 @@ def dead_letters(
         ]
 
     request = Request("GET", f"{group_path(queue, group)}/dead_letters", query=fields(max=max, after=after))
-    return Call("dead_letters", sql, params, rows, request, answer, True)
+    return written("dead_letters", sql, params, rows, request, answer, True)
 
 
 def redrive(queue: str, *, group: str, ids: Sequence[int] | None) -> Call[int]:
@@ -93,7 +94,7 @@ def _of_dead_letters(name: str, result: str, queue: str, group: str, ids: Sequen
     sql, params = write(name, args)
     body = {"all": True} if given is None else {"ids": given}
     request = Request("POST", f"{group_path(queue, group)}/{name}", body)
-    return Call(name, sql, params, first, request, field(result), False)
+    return written(name, sql, params, first, request, field(result), False)
 
 
 # Settings that are durations: intervals in SQL, `<name>ms` over HTTP.
@@ -132,7 +133,7 @@ def _type_of(name: str, value: Any) -> str:
 def create_queue(queue: str, settings: Mapping[str, Any]) -> Call[None]:
     args, body = _settings(settings)
     sql, params = write("create_queue", [Arg("queue_name", "text", queue), *args])
-    return Call("create_queue", sql, params, nothing, Request("PUT", queue_path(queue), body), nothing, False)
+    return written("create_queue", sql, params, nothing, Request("PUT", queue_path(queue), body), nothing, False)
 
 
 def create_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call[None]:
@@ -140,20 +141,20 @@ def create_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call[No
     names = [Arg("queue_name", "text", queue), Arg("group_name", "text", group)]
     sql, params = write("create_group", [*names, *args])
     request = Request("PUT", group_path(queue, group), body)
-    return Call("create_group", sql, params, nothing, request, nothing, False)
+    return written("create_group", sql, params, nothing, request, nothing, False)
 
 
 def configure_queue(queue: str, settings: Mapping[str, Any]) -> Call[None]:
     args, body = _settings(settings)
     sql, params = write("configure_queue", [Arg("queue_name", "text", queue), *args])
-    return Call("configure_queue", sql, params, nothing, Request("PATCH", queue_path(queue), body), nothing, True)
+    return written("configure_queue", sql, params, nothing, Request("PATCH", queue_path(queue), body), nothing, True)
 
 
 def rename_queue(queue: str, new_name: str) -> Call[None]:
     args = [Arg("queue_name", "text", queue), Arg("new_name", "text", new_name)]
     sql, params = write("rename_queue", args)
     request = Request("POST", f"{queue_path(queue)}/rename", {"new_name": new_name})
-    return Call("rename_queue", sql, params, nothing, request, nothing, False)
+    return written("rename_queue", sql, params, nothing, request, nothing, False)
 
 
 _QUEUE = (
@@ -189,17 +190,17 @@ def list_queues() -> Call[list[Queue]]:
     def rows(found: list[Row]) -> list[Queue]:
         return [Queue(*row) for row in found]
 
-    return Call("list_queues", sql, params, rows, Request("GET", "/v1/queues"), answer, True)
+    return written("list_queues", sql, params, rows, Request("GET", "/v1/queues"), answer, True)
 
 
 def drop_queue(queue: str) -> Call[None]:
     sql, params = write("drop_queue", [Arg("queue_name", "text", queue)])
-    return Call("drop_queue", sql, params, nothing, Request("DELETE", queue_path(queue)), nothing, False)
+    return written("drop_queue", sql, params, nothing, Request("DELETE", queue_path(queue)), nothing, False)
 
 
 def drop_group(queue: str, group: str) -> Call[None]:
     sql, params = write("drop_group", [Arg("queue_name", "text", queue), Arg("group_name", "text", group)])
-    return Call("drop_group", sql, params, nothing, Request("DELETE", group_path(queue, group)), nothing, False)
+    return written("drop_group", sql, params, nothing, Request("DELETE", group_path(queue, group)), nothing, False)
 
 
 def configure_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call[None]:
@@ -207,7 +208,7 @@ def configure_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call
     names = [Arg("queue_name", "text", queue), Arg("group_name", "text", group)]
     sql, params = write("configure_group", [*names, *args])
     request = Request("PATCH", group_path(queue, group), body)
-    return Call("configure_group", sql, params, nothing, request, nothing, True)
+    return written("configure_group", sql, params, nothing, request, nothing, True)
 
 
 # What groups have got since 0.1.0 is read through to_jsonb: of an older engine it is 0. Workers ask even that.
@@ -242,7 +243,7 @@ def list_groups(queue: str) -> Call[list[Group]]:
         ]
 
     request = Request("GET", f"{queue_path(queue)}/groups")
-    return Call("list_groups", sql, params, lambda rows: [Group(*row) for row in rows], request, answer, True)
+    return written("list_groups", sql, params, lambda rows: [Group(*row) for row in rows], request, answer, True)
 
 
 def seek(queue: str, group: str, position: str) -> Call[None]:
@@ -253,7 +254,7 @@ def seek(queue: str, group: str, position: str) -> Call[None]:
     ]
     sql, params = write("seek", args)
     request = Request("POST", f"{group_path(queue, group)}/seek", {"position": position})
-    return Call("seek", sql, params, nothing, request, nothing, False)
+    return written("seek", sql, params, nothing, request, nothing, False)
 
 
 def pause(queue: str, group: str | None) -> Call[None]:
@@ -279,7 +280,7 @@ def _control(
 ) -> Call[T]:
     sql, params = write(name, [Arg("queue_name", "text", queue), Arg("group_name", "text", group)])
     path = queue_path(queue) if group is None else group_path(queue, group)
-    return Call(name, sql, params, rows, Request("POST", f"{path}/{name}"), answer, repeatable)
+    return written(name, sql, params, rows, Request("POST", f"{path}/{name}"), answer, repeatable)
 
 
 _STATS = (
@@ -309,7 +310,7 @@ def stats(queue: str | None) -> Call[list[GroupStats]]:
         ]
 
     request = Request("GET", "/v1/stats", query=fields(queue=queue))
-    return Call("stats", sql, params, lambda rows: [GroupStats(*row) for row in rows], request, answer, True)
+    return written("stats", sql, params, lambda rows: [GroupStats(*row) for row in rows], request, answer, True)
 
 
 def doctor() -> Call[list[Finding]]:
@@ -323,12 +324,12 @@ def doctor() -> Call[list[Finding]]:
     def rows(found: list[Row]) -> list[Finding]:
         return [Finding(*row) for row in found]
 
-    return Call("doctor", sql, params, rows, Request("GET", "/v1/doctor"), answer, True)
+    return written("doctor", sql, params, rows, Request("GET", "/v1/doctor"), answer, True)
 
 
 def maintain(every: Duration | None) -> Call[int]:
     sql, params = write("maintain", [Arg("every", "interval", interval(every))])
-    return Call("maintain", sql, params, first, None, _nothing_done, True)
+    return written("maintain", sql, params, first, None, _nothing_done, True)
 
 
 def _nothing_done(_: Any) -> int:
@@ -337,10 +338,10 @@ def _nothing_done(_: Any) -> int:
 
 def version() -> Call[str]:
     sql, params = write("version", [])
-    return Call("version", sql, params, first, Request("GET", "/v1/version"), field("engine"), True)
+    return written("version", sql, params, first, Request("GET", "/v1/version"), field("engine"), True)
 
 
 def mark_waiting(queue: str) -> Call[str]:
     """Say that somebody is about to wait; the result is the channel that the next send notifies."""
     sql, params = write("mark_waiting", [Arg("queue_name", "text", queue)])
-    return Call("mark_waiting", sql, params, first, None, str, True)
+    return written("mark_waiting", sql, params, first, None, str, True)

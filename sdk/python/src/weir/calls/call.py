@@ -19,6 +19,8 @@ from weir.types import (
 T = TypeVar("T")
 
 Row = tuple[Any, ...]
+Query = tuple[str, Sequence[Any]]
+"""A statement and its parameters."""
 
 DEFAULT_GROUP = "default"
 
@@ -56,16 +58,29 @@ class Call(Generic[T]):
     """One call of a function of the engine."""
 
     name: str
-    sql: str
-    params: Sequence[Any]
+    query: Callable[[], Query]
+    """Writes the call of the public function."""
     rows: Callable[[list[Row]], T]
-    request: Request | None
-    """None when HTTP does not have it."""
+    request: Callable[[], Request | None]
+    """Writes the request; None when HTTP does not have it."""
     answer: Callable[[Any], T]
     repeatable: bool
     """Doing it twice does no harm."""
     own: OwnCall | None = None
     """The same through the queue's own function, where that can do it."""
+
+
+def written(
+    name: str,
+    sql: str,
+    params: Sequence[Any],
+    rows: Callable[[list[Row]], T],
+    request: Request | None,
+    answer: Callable[[Any], T],
+    repeatable: bool,
+) -> Call[T]:
+    """Return a call that is written already: one that is not made often."""
+    return Call(name, lambda: (sql, params), rows, lambda: request, answer, repeatable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +120,7 @@ def ms(duration: Duration | None) -> int | None:
 
 
 def json_text(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def nothing(_: Any) -> None:

@@ -10,6 +10,7 @@ from weir.calls.call import (
     Arg,
     Call,
     OwnCall,
+    Query,
     Request,
     field,
     fields,
@@ -21,6 +22,7 @@ from weir.calls.call import (
     nothing,
     parse_time,
     write,
+    written,
 )
 from weir.types import (
     Duration,
@@ -37,15 +39,21 @@ _ACK_OWN = "select {function}(%s::bigint, %s::bigint[])"
 
 
 def ack(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | None) -> Call[int]:
-    args = [
-        Arg("claim_id", "bigint", claim_id),
-        Arg("ids", "bigint[]", None if ids is None else list(ids)),
-    ]
-    sql, params = write("ack", [Arg("queue_name", "text", queue), *args])
-    own = OwnCall(queue, "ack", _ACK_OWN, [arg.value for arg in args])
-    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids))
-    request = Request("POST", f"{group_path(queue, group)}/ack", {"acks": [item]})
-    return Call("ack", sql, params, first, request, field("acks", 0, "finished"), True, own)
+    some = None if ids is None else list(ids)
+
+    def query() -> Query:
+        args = [
+            Arg("queue_name", "text", queue),
+            Arg("claim_id", "bigint", claim_id),
+            Arg("ids", "bigint[]", some),
+        ]
+        return write("ack", args)
+
+    def request() -> Request:
+        return Request("POST", f"{group_path(queue, group)}/ack", {"acks": [fields(claim_id=claim_id, ids=some)]})
+
+    own = OwnCall(queue, "ack", _ACK_OWN, [claim_id, some])
+    return Call("ack", query, first, request, field("acks", 0, "finished"), True, own)
 
 
 def nack(
@@ -66,7 +74,7 @@ def nack(
     sql, params = write("nack", args)
     item = fields(claim_id=claim_id, ids=None if ids is None else list(ids), delay_ms=ms(delay), reason=reason)
     request = Request("POST", f"{group_path(queue, group)}/nack", {"nacks": [item]})
-    return Call("nack", sql, params, first, request, field("nacks", 0, "finished"), False)
+    return written("nack", sql, params, first, request, field("nacks", 0, "finished"), False)
 
 
 def release(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | None) -> Call[int]:
@@ -78,7 +86,7 @@ def release(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | N
     sql, params = write("release", args)
     item = fields(claim_id=claim_id, ids=None if ids is None else list(ids))
     request = Request("POST", f"{group_path(queue, group)}/release", {"releases": [item]})
-    return Call("release", sql, params, first, request, field("releases", 0, "finished"), False)
+    return written("release", sql, params, first, request, field("releases", 0, "finished"), False)
 
 
 def reject(queue: str, claim_id: int, ids: Sequence[int] | None, reason: str | None, group: str | None) -> Call[int]:
@@ -91,7 +99,7 @@ def reject(queue: str, claim_id: int, ids: Sequence[int] | None, reason: str | N
     sql, params = write("reject", args)
     item = fields(claim_id=claim_id, ids=None if ids is None else list(ids), reason=reason)
     request = Request("POST", f"{group_path(queue, group)}/reject", {"rejects": [item]})
-    return Call("reject", sql, params, first, request, field("rejects", 0, "finished"), False)
+    return written("reject", sql, params, first, request, field("rejects", 0, "finished"), False)
 
 
 def extend(queue: str, claim_id: int, lease: Duration, group: str | None) -> Call[datetime]:
@@ -103,7 +111,7 @@ def extend(queue: str, claim_id: int, lease: Duration, group: str | None) -> Cal
     sql, params = write("extend", args)
     item = {"claim_id": claim_id, "lease_ms": millis(lease)}
     request = Request("POST", f"{group_path(queue, group)}/extend", {"extends": [item]})
-    return Call(
+    return written(
         "extend", sql, params, first, request, lambda answer: parse_time(answer["extends"][0]["deadline"]), True
     )
 
@@ -144,10 +152,13 @@ def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Ca
         )
         for item in items
     ]
-    request = Request("POST", f"{group_path(queue, group)}/{kind}", _settled_over_http(kind, items))
     text = json_text(given)
+
+    def request() -> Request:
+        return Request("POST", f"{group_path(queue, group)}/{kind}", _settled_over_http(kind, items))
+
     own = OwnCall(queue, kind, _ACK_ALL_OWN, [text]) if kind == "ack" else None
-    return Call(kind, _SETTLE_ALL[kind], [queue, text], nothing, request, nothing, kind == "ack", own)
+    return Call(kind, lambda: (_SETTLE_ALL[kind], [queue, text]), nothing, request, nothing, kind == "ack", own)
 
 
 def _settled_over_http(kind: str, items: Sequence[Settlement]) -> Json:
@@ -171,4 +182,4 @@ def extend_all(queue: str, group: str, claim_ids: Sequence[int], lease: Duration
     items = [{"claim_id": claim, "lease_ms": millis(lease)} for claim in claim_ids]
     request = Request("POST", f"{group_path(queue, group)}/extend", {"extends": items})
     params = [queue, span(lease), list(claim_ids)]
-    return Call("extend", _EXTEND_ALL, params, nothing, request, nothing, True)
+    return written("extend", _EXTEND_ALL, params, nothing, request, nothing, True)

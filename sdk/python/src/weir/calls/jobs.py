@@ -8,6 +8,7 @@ from datetime import datetime
 from weir.calls.call import (
     Arg,
     Call,
+    Query,
     Request,
     Row,
     column,
@@ -23,6 +24,7 @@ from weir.calls.call import (
     parse_time,
     queue_path,
     write,
+    written,
 )
 from weir.types import Duration, Enqueued, JobStatus, Json
 
@@ -65,7 +67,7 @@ def enqueue(
     body = {"jobs": [job]} | _shared(delay, priority, unique_for, unique, tracked)
     request = Request("POST", f"{queue_path(queue)}/jobs", body)
     once = unique_key is not None or unique_for is not None or bool(unique)
-    return Call("enqueue", sql, params, first, request, field("jobs", 0, "id"), once)
+    return written("enqueue", sql, params, first, request, field("jobs", 0, "id"), once)
 
 
 def _shared(
@@ -81,6 +83,41 @@ def _shared(
     )
 
 
+def _written_batch(
+    queue: str,
+    texts: Sequence[str],
+    delay: Duration | None,
+    priority: int | None,
+    unique_for: Duration | None,
+    unique: bool | None,
+    tracked: bool | None,
+) -> Query:
+    return write(
+        "enqueue_batch",
+        [
+            Arg("queue_name", "text", queue),
+            Arg("jobs", "jsonb[]", list(texts)),
+            Arg("delay", "interval", interval(delay)),
+            Arg("priority", "int", priority),
+            Arg("unique_for", "interval", interval(unique_for)),
+            Arg("is_unique", "bool", unique),
+            Arg("tracked", "bool", tracked),
+        ],
+        "id, repeated",
+    )
+
+
+def enqueue_texts(
+    queue: str, texts: Sequence[str], *, delay: Duration | None, priority: int | None, tracked: bool | None
+) -> Call[list[int]]:
+    """Enqueue jobs that are written already and none of which is unique; there is no request for that."""
+
+    def query() -> Query:
+        return _written_batch(queue, texts, delay, priority, None, None, tracked)
+
+    return Call("enqueue_batch", query, column, lambda: None, column, False)
+
+
 def enqueue_batch(
     queue: str,
     jobs: Sequence[Mapping[str, Json]],
@@ -91,19 +128,8 @@ def enqueue_batch(
     unique: bool | None,
     tracked: bool | None,
 ) -> Call[list[Enqueued]]:
-    sql, params = write(
-        "enqueue_batch",
-        [
-            Arg("queue_name", "text", queue),
-            Arg("jobs", "jsonb[]", [json_text(dict(job)) for job in jobs]),
-            Arg("delay", "interval", interval(delay)),
-            Arg("priority", "int", priority),
-            Arg("unique_for", "interval", interval(unique_for)),
-            Arg("is_unique", "bool", unique),
-            Arg("tracked", "bool", tracked),
-        ],
-        "id, repeated",
-    )
+    texts = [json_text(dict(job)) for job in jobs]
+    sql, params = _written_batch(queue, texts, delay, priority, unique_for, unique, tracked)
 
     def rows(found: list[Row]) -> list[Enqueued]:
         return [Enqueued(*row) for row in found]
@@ -114,7 +140,7 @@ def enqueue_batch(
     body = {"jobs": [dict(job) for job in jobs]} | _shared(delay, priority, unique_for, unique, tracked)
     request = Request("POST", f"{queue_path(queue)}/jobs", body)
     once = unique_for is not None or bool(unique) or all("unique_key" in job for job in jobs)
-    return Call("enqueue_batch", sql, params, rows, request, answer, once)
+    return written("enqueue_batch", sql, params, rows, request, answer, once)
 
 
 _JOB = (
@@ -137,14 +163,14 @@ def job(queue: str, id: int) -> Call[JobStatus | None]:
         values += [parse_time(j["enqueued_at"]), *(maybe_time(j.get(name)) for name in times)]
         return JobStatus(*values)
 
-    return Call("job", sql, params, rows, Request("GET", f"{queue_path(queue)}/jobs/{id}"), answer, True)
+    return written("job", sql, params, rows, Request("GET", f"{queue_path(queue)}/jobs/{id}"), answer, True)
 
 
 def cancel(queue: str, id: int, reason: str | None) -> Call[str]:
     args = [Arg("queue_name", "text", queue), Arg("id", "bigint", id), Arg("reason", "text", reason)]
     sql, params = write("cancel", args)
     request = Request("POST", f"{queue_path(queue)}/jobs/{id}/cancel", fields(reason=reason))
-    return Call("cancel", sql, params, first, request, field("state"), True)
+    return written("cancel", sql, params, first, request, field("state"), True)
 
 
 def cancelled(queue: str, group: str, claim_ids: Sequence[int]) -> Call[list[int]]:
@@ -152,7 +178,7 @@ def cancelled(queue: str, group: str, claim_ids: Sequence[int]) -> Call[list[int
     args = [Arg("queue_name", "text", queue), Arg("claim_ids", "bigint[]", list(claim_ids))]
     sql, params = write("cancelled", args, "distinct id")
     request = Request("POST", f"{group_path(queue, group)}/cancelled", {"claim_ids": list(claim_ids)})
-    return Call("cancelled", sql, params, column, request, field("ids"), True)
+    return written("cancelled", sql, params, column, request, field("ids"), True)
 
 
 def progress(queue: str, claim_id: int, id: int, value: Json, lease: Duration | None) -> Call[bool]:
@@ -166,7 +192,7 @@ def progress(queue: str, claim_id: int, id: int, value: Json, lease: Duration | 
     sql, params = write("progress", args)
     body = fields(claim_id=claim_id, id=id, progress=value, lease_ms=ms(lease))
     request = Request("POST", f"{group_path(queue, None)}/progress", body)
-    return Call("progress", sql, params, first, request, field("go_on"), True)
+    return written("progress", sql, params, first, request, field("go_on"), True)
 
 
 def finish(queue: str, claim_id: int, id: int, result: Json) -> Call[int]:
@@ -179,7 +205,7 @@ def finish(queue: str, claim_id: int, id: int, result: Json) -> Call[int]:
     sql, params = write("finish", args)
     item = fields(claim_id=claim_id, id=id, result=result)
     request = Request("POST", f"{group_path(queue, None)}/finish", {"jobs": [item]})
-    return Call("finish", sql, params, first, request, field("jobs", 0, "finished"), True)
+    return written("finish", sql, params, first, request, field("jobs", 0, "finished"), True)
 
 
 def snooze(queue: str, claim_id: int, ids: Sequence[int] | None, delay: Duration) -> Call[int]:
@@ -193,4 +219,4 @@ def snooze(queue: str, claim_id: int, ids: Sequence[int] | None, delay: Duration
     sql, params = write("snooze", args)
     item = fields(claim_id=claim_id, ids=given, delay_ms=ms(delay))
     request = Request("POST", f"{group_path(queue, None)}/snooze", {"snoozes": [item]})
-    return Call("snooze", sql, params, first, request, field("snoozes", 0, "snoozed"), False)
+    return written("snooze", sql, params, first, request, field("snoozes", 0, "snoozed"), False)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from weir.calls.call import (
     Arg,
     Call,
     OwnCall,
+    Query,
     Request,
     Row,
     column,
@@ -24,6 +25,7 @@ from weir.calls.call import (
     parse_time,
     queue_path,
     write,
+    written,
 )
 from weir.types import (
     Duration,
@@ -41,64 +43,114 @@ _SEND_OWN = "select {function}(%s::jsonb, %s::text, %s::jsonb, %s::interval, %s:
 _SEND_BATCH_OWN = "select unnest({function}(%s::jsonb[], %s::text[], %s::jsonb[], %s::interval, %s::int))"
 
 
-def _own(verb: str, sql: str, queue: str, args: Sequence[Arg]) -> OwnCall | None:
-    """Return a send through the queue's own function, which takes all arguments by place, and no dedup keys."""
-    *given, dedup, priority = args
-    if dedup.value is not None:
-        return None
-    return OwnCall(queue, verb, sql, [arg.value for arg in (*given, priority)])
+class Text(NamedTuple):
+    """A message as it is written into a statement."""
+
+    payload: str
+    key: str | None
+    headers: str | None
+    dedup_key: str | None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        return len(self.payload) + len(self.headers or "") + len(self.key or "")
 
 
-def send(
-    queue: str,
-    payload: Json,
-    *,
-    key: str | None,
-    headers: Mapping[str, Json] | None,
-    delay: Duration | None,
-    dedup_key: str | None,
-    priority: int | None,
-) -> Call[int]:
-    args = [
-        Arg("payload", "jsonb", json_text(payload)),
-        Arg("key", "text", key),
-        Arg("headers", "jsonb", None if headers is None else json_text(headers)),
-        Arg("delay", "interval", interval(delay)),
-        Arg("dedup_key", "text", dedup_key),
-        Arg("priority", "int", priority),
-    ]
-    sql, params = write("send", [Arg("queue_name", "text", queue), *args])
-    own = _own("send", _SEND_OWN, queue, args)
-    message = {"payload": payload} | fields(
-        key=key, headers=headers, delay_ms=ms(delay), dedup_key=dedup_key, priority=priority
+def text_of(message: Outgoing[Any]) -> Text:
+    """Write a message, whose payload is JSON."""
+    headers = None if message.headers is None else json_text(message.headers)
+    return Text(json_text(message.payload), message.key, headers, message.dedup_key)
+
+
+def _send_one(
+    queue: str, text: Text, delay: Duration | None, priority: int | None
+) -> tuple[Callable[[], Query], OwnCall | None]:
+    """Return what sends one message: by the public function, and by the queue's own, which takes no dedup keys."""
+    later = interval(delay)
+
+    def query() -> Query:
+        args = [
+            Arg("queue_name", "text", queue),
+            Arg("payload", "jsonb", text.payload),
+            Arg("key", "text", text.key),
+            Arg("headers", "jsonb", text.headers),
+            Arg("delay", "interval", later),
+            Arg("dedup_key", "text", text.dedup_key),
+            Arg("priority", "int", priority),
+        ]
+        return write("send", args)
+
+    if text.dedup_key is not None:
+        return query, None
+    return query, OwnCall(queue, "send", _SEND_OWN, [text.payload, text.key, text.headers, later, priority])
+
+
+def _send_many(
+    queue: str, texts: Sequence[Text], delay: Duration | None, priority: int | None
+) -> tuple[Callable[[], Query], OwnCall | None]:
+    """Return what sends many messages, as _send_one does."""
+
+    def optional(values: list[str | None]) -> list[str | None] | None:
+        return values if any(value is not None for value in values) else None
+
+    later = interval(delay)
+    payloads = [text.payload for text in texts]
+    keys, headers = optional([text.key for text in texts]), optional([text.headers for text in texts])
+    dedup_keys = optional([text.dedup_key for text in texts])
+
+    def query() -> Query:
+        args = [
+            Arg("queue_name", "text", queue),
+            Arg("payloads", "jsonb[]", payloads),
+            Arg("keys", "text[]", keys),
+            Arg("headers", "jsonb[]", headers),
+            Arg("delay", "interval", later),
+            Arg("dedup_keys", "text[]", dedup_keys),
+            Arg("priority", "int", priority),
+        ]
+        return write("send_batch", args)
+
+    if dedup_keys is not None:
+        return query, None
+    return query, OwnCall(queue, "send_batch", _SEND_BATCH_OWN, [payloads, keys, headers, later, priority])
+
+
+def send_texts(queue: str, texts: Sequence[Text], *, delay: Duration | None, priority: int | None) -> Call[list[int]]:
+    """Send messages that are written already; there is no request for that."""
+    query, own = (
+        _send_one(queue, texts[0], delay, priority) if len(texts) == 1 else _send_many(queue, texts, delay, priority)
     )
-    request = Request("POST", f"{queue_path(queue)}/messages", {"messages": [message]})
-    return Call("send", sql, params, first, request, field("ids", 0), dedup_key is not None, own)
+    return Call("send_batch", query, column, lambda: None, column, False, own)
+
+
+def send(queue: str, message: Outgoing[Any], *, delay: Duration | None, priority: int | None) -> Call[int]:
+    query, own = _send_one(queue, text_of(message), delay, priority)
+
+    def request() -> Request:
+        return Request("POST", f"{queue_path(queue)}/messages", {"messages": [_item(message, delay, priority)]})
+
+    return Call("send", query, first, request, field("ids", 0), message.dedup_key is not None, own)
 
 
 def send_batch(
     queue: str, messages: Sequence[Outgoing[Any]], *, delay: Duration | None, priority: int | None
 ) -> Call[list[int]]:
-    def optional(values: list[Any]) -> list[Any] | None:
-        return values if any(value is not None for value in values) else None
+    query, own = _send_many(queue, [text_of(m) for m in messages], delay, priority)
 
-    args = [
-        Arg("payloads", "jsonb[]", [json_text(m.payload) for m in messages]),
-        Arg("keys", "text[]", optional([m.key for m in messages])),
-        Arg("headers", "jsonb[]", optional([None if m.headers is None else json_text(m.headers) for m in messages])),
-        Arg("delay", "interval", interval(delay)),
-        Arg("dedup_keys", "text[]", optional([m.dedup_key for m in messages])),
-        Arg("priority", "int", priority),
-    ]
-    sql, params = write("send_batch", [Arg("queue_name", "text", queue), *args])
-    own = _own("send_batch", _SEND_BATCH_OWN, queue, args)
-    shared = fields(delay_ms=ms(delay), priority=priority)
-    items = [
-        {"payload": m.payload} | fields(key=m.key, headers=m.headers, dedup_key=m.dedup_key) | shared for m in messages
-    ]
-    request = Request("POST", f"{queue_path(queue)}/messages", {"messages": items})
+    def request() -> Request:
+        items = [_item(m, delay, priority) for m in messages]
+        return Request("POST", f"{queue_path(queue)}/messages", {"messages": items})
+
     once = all(m.dedup_key is not None for m in messages)
-    return Call("send_batch", sql, params, column, request, field("ids"), once, own)
+    return Call("send_batch", query, column, request, field("ids"), once, own)
+
+
+def _item(m: Outgoing[Any], delay: Duration | None, priority: int | None) -> dict[str, Json]:
+    """Return a message as a request has it."""
+    return {"payload": m.payload} | fields(
+        key=m.key, headers=m.headers, dedup_key=m.dedup_key, delay_ms=ms(delay), priority=priority
+    )
 
 
 # Payloads and headers come as one JSON list: that is read several times faster than a text each.
@@ -107,6 +159,8 @@ _RECORD = (
     "enqueued_at, enqueued_times"
 )
 _RECEIVE_OWN = f"select {_RECORD} from unnest({{function}}(%s::text, %s::int, %s::interval))"  # noqa: S608
+# The defaults of the public function; the queue's own has none.
+MAX_DEFAULT, LEASE_DEFAULT = 1, 30
 _MESSAGE = "id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at"
 
 
@@ -172,33 +226,38 @@ def receive(
     lease: Duration | None,
     wait: Duration | None,
 ) -> Call[list[Message[Any]]]:
-    args = [
-        Arg("group_name", "text", group),
-        Arg("max", "int", max),
-        Arg("lease", "interval", interval(lease)),
-    ]
-    sql, params = write("receive_records", [Arg("queue_name", "text", queue), *args], _RECORD)
-    own = None
-    if max is not None and lease is not None:  # the queue's own function has no defaults
-        own = OwnCall(queue, "receive", _RECEIVE_OWN, [arg.value for arg in args])
     pause = 0.0 if wait is None else min(span(wait).total_seconds(), 60.0)
-    body = fields(max=max, lease_ms=ms(lease), wait_ms=round(pause * 1000) or None)
-    request = Request("POST", f"{group_path(queue, group)}/receive", body, wait=pause)
-    return Call("receive", sql, params, _records(queue, group), request, _http_messages(queue, group), False, own)
+
+    def query() -> Query:
+        args = [
+            Arg("queue_name", "text", queue),
+            Arg("group_name", "text", group),
+            Arg("max", "int", max),
+            Arg("lease", "interval", interval(lease)),
+        ]
+        return write("receive_records", args, _RECORD)
+
+    def request() -> Request:
+        body = fields(max=max, lease_ms=ms(lease), wait_ms=round(pause * 1000) or None)
+        return Request("POST", f"{group_path(queue, group)}/receive", body, wait=pause)
+
+    params = [group, MAX_DEFAULT if max is None else max, span(LEASE_DEFAULT if lease is None else lease)]
+    own = OwnCall(queue, "receive", _RECEIVE_OWN, params)
+    return Call("receive", query, _records(queue, group), request, _http_messages(queue, group), False, own)
 
 
 def pop(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:
     args = [Arg("queue_name", "text", queue), Arg("group_name", "text", group), Arg("max", "int", max)]
     sql, params = write("pop", args, _MESSAGE)
     request = Request("POST", f"{group_path(queue, group)}/pop", fields(max=max))
-    return Call("pop", sql, params, _messages(queue, group), request, _http_messages(queue, group), False)
+    return written("pop", sql, params, _messages(queue, group), request, _http_messages(queue, group), False)
 
 
 def peek(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:
     args = [Arg("queue_name", "text", queue), Arg("group_name", "text", group), Arg("max", "int", max)]
     sql, params = write("peek", args, _MESSAGE)
     request = Request("GET", f"{group_path(queue, group)}/peek", query=fields(max=max))
-    return Call("peek", sql, params, _messages(queue, group), request, _http_messages(queue, group), True)
+    return written("peek", sql, params, _messages(queue, group), request, _http_messages(queue, group), True)
 
 
 _STORED = "id, key, payload::text, headers::text, enqueued_at, states::text"
@@ -220,7 +279,7 @@ def get(queue: str, id: int) -> Call[StoredMessage | None]:
     def rows(found: list[Row]) -> StoredMessage | None:
         return _stored(found[0]) if found else None
 
-    return Call("get", sql, params, rows, Request("GET", f"{queue_path(queue)}/messages/{id}"), _http_stored, True)
+    return written("get", sql, params, rows, Request("GET", f"{queue_path(queue)}/messages/{id}"), _http_stored, True)
 
 
 def get_many(queue: str, ids: Sequence[int]) -> Call[list[StoredMessage]]:
@@ -234,4 +293,4 @@ def get_many(queue: str, ids: Sequence[int]) -> Call[list[StoredMessage]]:
         return [_http_stored(m) for m in given["messages"]]
 
     request = Request("GET", f"{queue_path(queue)}/messages", query={"id": list(ids)})
-    return Call("get_many", sql, params, rows, request, answer, True)
+    return written("get_many", sql, params, rows, request, answer, True)

@@ -16,8 +16,8 @@ GONE = "42883"
 
 _AFTER = 8
 """Calls that go through the public function before a name is asked for: a program that makes few is not to pay."""
-_MAX = 256
-"""Statements that a client keeps. Each is one that drivers keep, too."""
+KEPT_MAX = 256
+"""Statements that a client keeps, and so does each of its connections."""
 
 
 class OwnCalls:
@@ -42,11 +42,17 @@ class OwnCalls:
             self._calls[call.key] = found + 1
             return None, found >= _AFTER
 
+    def expect(self, call: OwnCall) -> None:
+        """Have the name asked for at the next call: there will be many."""
+        with self._lock:
+            if call.key not in self._calls and len(self._calls) < KEPT_MAX:
+                self._calls[call.key] = _AFTER
+
     def _room(self) -> bool:
         """Whether there is room for one more. Those called a few times make some, also those of no queue."""
-        if len(self._calls) >= _MAX:
+        if len(self._calls) >= KEPT_MAX:
             self._calls = {key: known for key, known in self._calls.items() if isinstance(known, str)}
-        return len(self._calls) < _MAX
+        return len(self._calls) < KEPT_MAX
 
     def keep(self, call: OwnCall, name: str) -> str:
         """Note the name of a queue's own function and return the statement that calls it."""

@@ -23,6 +23,7 @@ from weir.calls.call import (
     nothing,
     parse_time,
     write,
+    written,
 )
 from weir.types import Duration, Json, Schedule
 
@@ -73,7 +74,7 @@ def schedule(
         tracked=tracked,
     )
     request = Request("PUT", _path(name), body)
-    return Call("schedule", sql, [cron, *params], first, request, lambda found: parse_time(found["next_at"]), True)
+    return written("schedule", sql, [cron, *params], first, request, lambda found: parse_time(found["next_at"]), True)
 
 
 def _path(name: str) -> str:
@@ -82,17 +83,17 @@ def _path(name: str) -> str:
 
 def unschedule(name: str) -> Call[bool]:
     sql, params = write("unschedule", [Arg("name", "text", name)])
-    return Call("unschedule", sql, params, first, Request("DELETE", _path(name)), field("unscheduled"), False)
+    return written("unschedule", sql, params, first, Request("DELETE", _path(name)), field("unscheduled"), False)
 
 
 def pause_schedule(name: str) -> Call[None]:
     sql, params = write("pause_schedule", [Arg("name", "text", name)])
-    return Call("pause_schedule", sql, params, nothing, Request("POST", f"{_path(name)}/pause"), nothing, True)
+    return written("pause_schedule", sql, params, nothing, Request("POST", f"{_path(name)}/pause"), nothing, True)
 
 
 def resume_schedule(name: str) -> Call[None]:
     sql, params = write("resume_schedule", [Arg("name", "text", name)])
-    return Call("resume_schedule", sql, params, nothing, Request("POST", f"{_path(name)}/resume"), nothing, True)
+    return written("resume_schedule", sql, params, nothing, Request("POST", f"{_path(name)}/resume"), nothing, True)
 
 
 _SCHEDULE = (
@@ -111,7 +112,7 @@ def list_schedules(queue: str | None) -> Call[list[Schedule]]:
         return [_schedule(s) for s in found["schedules"]]
 
     request = Request("GET", "/v1/schedules", query=fields(queue=queue))
-    return Call("list_schedules", sql, params, rows, request, answer, True)
+    return written("list_schedules", sql, params, rows, request, answer, True)
 
 
 def _schedule(s: Json) -> Schedule:
@@ -142,4 +143,4 @@ def next_times(cron: str, time_zone: str | None, n: int | None) -> Call[list[dat
     def answer(found: Json) -> list[datetime]:
         return [parse_time(text) for text in found["times"]]
 
-    return Call("next_times", sql, params, column, request, answer, True)
+    return written("next_times", sql, params, column, request, answer, True)

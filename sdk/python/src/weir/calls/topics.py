@@ -21,6 +21,7 @@ from weir.calls.call import (
     nothing,
     parse_time,
     write,
+    written,
 )
 from weir.types import Binding, Duration, Json, Published
 
@@ -52,7 +53,7 @@ def publish(
         key=key, headers=headers, delay_ms=ms(delay), dedup_key=dedup_key, priority=priority
     )
     request = Request("POST", f"/v1/topics/{quote(topic, safe='')}/messages", {"messages": [message]})
-    return Call(
+    return written(
         "publish",
         sql,
         params,
@@ -67,13 +68,13 @@ def publish(
 
 def bind(pattern: str, queue: str) -> Call[None]:
     sql, params = write("bind", _binding(pattern, queue))
-    return Call("bind", sql, params, nothing, Request("PUT", _binding_path(pattern, queue)), nothing, True)
+    return written("bind", sql, params, nothing, Request("PUT", _binding_path(pattern, queue)), nothing, True)
 
 
 def unbind(pattern: str, queue: str) -> Call[bool]:
     sql, params = write("unbind", _binding(pattern, queue))
     request = Request("DELETE", _binding_path(pattern, queue))
-    return Call("unbind", sql, params, first, request, field("unbound"), False)
+    return written("unbind", sql, params, first, request, field("unbound"), False)
 
 
 def _binding(pattern: str, queue: str) -> list[Arg]:
@@ -87,7 +88,7 @@ def _binding_path(pattern: str, queue: str) -> str:
 def route(topic: str) -> Call[list[str]]:
     sql, params = write("route", [Arg("topic", "text", topic)])
     request = Request("GET", f"/v1/topics/{quote(topic, safe='')}/route")
-    return Call("route", sql, params, column, request, field("queues"), True)
+    return written("route", sql, params, column, request, field("queues"), True)
 
 
 def list_bindings() -> Call[list[Binding]]:
@@ -99,4 +100,4 @@ def list_bindings() -> Call[list[Binding]]:
     def answer(found: Any) -> list[Binding]:
         return [Binding(b["pattern"], b["queue"], parse_time(b["created_at"])) for b in found["bindings"]]
 
-    return Call("list_bindings", sql, params, rows, Request("GET", "/v1/topics"), answer, True)
+    return written("list_bindings", sql, params, rows, Request("GET", "/v1/topics"), answer, True)

@@ -19,6 +19,7 @@ from weir.calls.call import (
     maybe_time,
     queue_path,
     write,
+    written,
 )
 from weir.types import Json, Step, WorkflowStep
 
@@ -70,7 +71,7 @@ def _start(
     ]
     sql, params = write(function, args)
     request = Request("POST", f"{queue_path(queue)}/{resource}", {word: given} | more | fields(name=name))
-    return Call(function, sql, params, first, request, field("workflow"), name is not None)
+    return written(function, sql, params, first, request, field("workflow"), name is not None)
 
 
 def workflow(queue: str, id: int) -> Call[list[WorkflowStep]]:
@@ -97,4 +98,4 @@ def workflow(queue: str, id: int) -> Call[list[WorkflowStep]]:
         ]
 
     request = Request("GET", f"{queue_path(queue)}/workflows/{id}")
-    return Call("workflow", sql, params, rows, request, answer, True)
+    return written("workflow", sql, params, rows, request, answer, True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Callable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
@@ -21,10 +21,11 @@ from weir.generated.postgres import Joined, Postgres, Transport, committing
 from weir.generated.producer import Producer
 from weir.generated.wait import Waiter
 from weir.calls import DEFAULT_GROUP, Call
+from weir.coalesce import Aim, Coalescer
 from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND, NOT_SUPPORTED
 from weir.hooks import NO_HOOKS, Hooks
-from weir.runtime import Token, sleep, jitter
+from weir.runtime import Returns, Token, sleep, jitter
 from weir.types import (
     Binding,
     DeadLetter,
@@ -90,6 +91,8 @@ class Client(JobCalls):
             self.transport = source
         self._retries = retries
         self.hooks = hooks
+        self._sends: Coalescer[calls.Text] | None = None
+        self.enqueues: Coalescer[str] | None = None
 
     @classmethod
     def on(cls, tx: Any) -> Client:
@@ -110,16 +113,51 @@ class Client(JobCalls):
 
     def run(self, call: Call[T]) -> T:
         """Do a call, and again after an error that passes, where that does no harm."""
+        return self.again(lambda: self.transport.run(call), call.repeatable)
+
+    def again(self, work: Callable[[], Returns[T]], repeatable: bool) -> T:
+        """Do work, and again after an error that passes, where that does no harm."""
         pause = _RETRY_MIN
         for left in range(self._retries, -1, -1):
             try:
-                return self.transport.run(call)
+                return work()
             except Error as error:
-                if left == 0 or not error.retryable or not (error.reported or call.repeatable):
+                if left == 0 or not error.retryable or not (error.reported or repeatable):
                     raise
             sleep(jitter(pause))
             pause *= 2
         raise AssertionError("unreachable")
+
+    # --- calls that share statements
+
+    def coalesced(self) -> Client:
+        """Return the same client whose concurrent calls share statements.
+
+        Of the calls that each ``send`` one message, or ``enqueue`` one job, to the same queue with the same delay and
+        priority, what comes while a statement is under way goes out together with the next, as a batch does, at most
+        1,000 messages or 1 MiB. Nothing waits for company: what finds nothing under way goes at once. Each call returns
+        when its own message is committed, with its own id or its own error: when the database refuses a statement, all
+        that it carried are sent alone. Who stops waiting takes the message along unless its statement had begun. All
+        else is as without it, also sends with a ``dedup_key``, unique jobs, those with ``run_at``, and what is part of
+        a transaction. A client of one connection or of a transaction, and one over HTTP, where the server does the
+        same, is returned as it is.
+        """
+        if not isinstance(self.transport, Postgres):
+            return self
+        shared = Client(self.transport, retries=self._retries, hooks=self.hooks)
+        shared._sends = Coalescer(shared._send_all)
+        shared.enqueues = Coalescer(shared._enqueue_all)
+        return shared
+
+    def _send_all(self, to: Aim, texts: Sequence[calls.Text]) -> list[int]:
+        call = calls.send_texts(to.queue, texts, delay=to.delay, priority=to.priority)
+        if isinstance(self.transport, Postgres) and call.own is not None:
+            self.transport.own_calls.expect(call.own)
+        return self.transport.run(call)
+
+    def _enqueue_all(self, to: Aim, texts: Sequence[str]) -> list[int]:
+        call = calls.enqueue_texts(to.queue, texts, delay=to.delay, priority=to.priority, tracked=to.tracked)
+        return self.transport.run(call)
 
     # --- transactions
 
@@ -170,16 +208,12 @@ class Client(JobCalls):
         """Send one message and return its id. The payload is JSON, a dataclass or a pydantic model."""
         with self.hooks.sending(queue, [Outgoing(codec.encode(payload), key, headers, dedup_key)]) as sending:
             [message] = sending.passed(1)
-            call = calls.send(
-                queue,
-                message.payload,
-                key=message.key,
-                headers=message.headers,
-                delay=delay,
-                dedup_key=message.dedup_key,
-                priority=priority,
-            )
-            sending.ids = [self.run(call)]
+            if self._sends is None or message.dedup_key is not None:
+                call = calls.send(queue, message, delay=delay, priority=priority)
+                sending.ids = [self.run(call)]
+            else:
+                sends, text, to = self._sends, calls.text_of(message), Aim(queue, delay, priority)
+                sending.ids = [self.again(lambda: sends.send(to, text, text.size), False)]
             return sending.ids[0]
 
     def send_batch(

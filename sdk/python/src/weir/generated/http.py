@@ -38,11 +38,12 @@ class Http:
 
     def run(self, call: Call[T]) -> T:
         """Do a call."""
-        if call.request is None:
+        request = call.request()
+        if request is None:
             raise errors.Error(
                 errors.NOT_SUPPORTED, f"{call.name} is not there over HTTP", hint="Connect to PostgreSQL."
             )
-        return call.answer(self.post(call.request))
+        return call.answer(self.post(request))
 
     def post(self, request: Request) -> Any:
         """Send a request and return the JSON of the answer."""
@@ -88,7 +89,7 @@ class Gathered:
 
     def run(self, call: Call[T]) -> T:
         """Note a call; its result is not known before the transaction ends."""
-        request = call.request
+        request = call.request()
         if request is None or call.name not in {"send", "send_batch", "ack", "finish"}:
             text = f"{call.name} cannot be part of a transaction over HTTP"
             hint = "Only send, send_batch, ack and finish can; or use PostgreSQL."

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator, Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -15,16 +15,16 @@ from psycopg.rows import tuple_row
 
 from weir import errors
 from weir.calls import Call, Row, own
-from weir.calls.own import OwnCalls
+from weir.calls.own import KEPT_MAX, OwnCalls
 from weir.foreign import sync_connection
-from weir.runtime import Lock, Returns, value_of
+from weir.runtime import Lock, value_of
 
 T = TypeVar("T")
 
-Fetch = Callable[[str, Sequence[Any]], Returns[list[Row]]]
-
 # prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
 _CONNECTION = {"autocommit": True, "prepare_threshold": None}
+# So many calls of a statement, as nobody makes, until psycopg prepares it without being told to.
+_ONLY_TOLD = 2**62
 # A worker receives, settles, renews and maintains at the same time.
 _BESIDE = 4
 
@@ -47,6 +47,18 @@ def _check(conn: psycopg.Connection[Any]) -> None:
         conn.execute("")
 
 
+def direct(conn: psycopg.Connection[Any]) -> bool:
+    """Whether no pooler stands between, which makes up the process id that it gives its clients."""
+    [[pid]] = fetch(conn, "select pg_backend_pid()", [])
+    return bool(pid == conn.info.backend_pid)
+
+
+def _prepare(conn: psycopg.Connection[Any]) -> None:
+    """Have the calls of queues' own functions prepared where that lasts."""
+    if direct(conn):
+        conn.prepare_threshold, conn.prepared_max = _ONLY_TOLD, KEPT_MAX
+
+
 class Postgres:
     """A pool of connections; each call is a transaction of its own."""
 
@@ -63,7 +75,14 @@ class Postgres:
     def at(cls, dsn: str, *, pool_max: int) -> Postgres:
         """Return a transport with a pool of its own, that opens with the first call."""
         pool = psycopg_pool.ConnectionPool(
-            dsn, kwargs=_CONNECTION, min_size=0, max_size=pool_max, open=False, check=_check, timeout=10
+            dsn,
+            kwargs=_CONNECTION,
+            configure=_prepare,
+            min_size=0,
+            max_size=pool_max,
+            open=False,
+            check=_check,
+            timeout=10,
         )
         return cls(pool, owned=True)
 
@@ -88,11 +107,11 @@ class Postgres:
         """Do a call in a transaction of its own."""
         with self.connection() as conn:
 
-            def alone(sql: str, params: Sequence[Any]) -> list[Row]:
+            def alone(sql: str, params: Sequence[Any], often: bool = False) -> list[Row]:
                 if conn.autocommit:
-                    return fetch(conn, sql, params)
+                    return fetch(conn, sql, params, often)
                 with committing(conn):
-                    return fetch(conn, sql, params)
+                    return fetch(conn, sql, params, often)
 
             return perform(call, self.own_calls, alone)
 
@@ -162,19 +181,26 @@ class Joined:
         """Leave it open: it is not ours."""
 
 
+class Fetch(Protocol):
+    """What runs a query and returns its rows; one that comes often is prepared where that lasts."""
+
+    def __call__(self, sql: str, params: Sequence[Any], often: bool = False, /) -> list[Row]:
+        """Run it."""
+
+
 def perform(call: Call[T], own_calls: OwnCalls, fetch: Fetch) -> T:
     """Do a call: through the queue's own function where its name is known, and else through the public one."""
     sql = _own_statement(call, own_calls, fetch)
     if call.own is None or sql is None:
-        return call.rows(fetch(call.sql, call.params))
+        return call.rows(fetch(*call.query()))
     try:
-        return call.rows(fetch(sql, call.own.params))
+        return call.rows(fetch(sql, call.own.params, True))
     except errors.Error as error:
         if errors.sqlstate(error.__cause__) != own.GONE:
             raise
     own_calls.forget(call.own)
     try:
-        return call.rows(fetch(call.sql, call.params))
+        return call.rows(fetch(*call.query()))
     except errors.Error as error:
         if error.code == errors.IN_FAILED_TRANSACTION:
             raise errors.queue_gone(call.own.queue) from error
@@ -196,12 +222,13 @@ def _own_statement(call: Call[Any], own_calls: OwnCalls, fetch: Fetch) -> str | 
     return own_calls.keep(call.own, name)
 
 
-def fetch(conn: Any, sql: str, params: Sequence[Any]) -> list[Row]:
+def fetch(conn: Any, sql: str, params: Sequence[Any], often: bool = False) -> list[Row]:
     """Run a query and return its rows as tuples, whatever rows the caller's connection makes."""
     try:
         if isinstance(conn, psycopg.Connection):
             with conn.cursor(row_factory=tuple_row) as cursor:
-                cursor.execute(sql.encode(), params)
+                now = often and conn.prepare_threshold == _ONLY_TOLD
+                cursor.execute(sql.encode(), params, prepare=now or None)
                 return cursor.fetchall()
         plain = conn.cursor()  # another driver of DB-API
         plain.execute(sql, list(params))

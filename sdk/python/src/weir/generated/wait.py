@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 
 from weir import calls, errors
-from weir.generated.postgres import Postgres, fetch
+from weir.generated.postgres import Postgres, direct, fetch
 from weir.runtime import sleep, jitter
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Waiter:
                 self._conn = self._listen(mark)
                 if self._conn is None:
                     return False
-            fetch(self._conn, mark.sql, mark.params)
+            fetch(self._conn, *mark.query())
         except (errors.Error, psycopg.Error):
             self.close()
             self._retry = time.monotonic() + _RETRY
@@ -116,13 +116,11 @@ class Waiter:
         assert isinstance(self._transport, Postgres)  # noqa: S101 (for the type checker)
         conn = self._transport.connect()
         try:
-            # A pooler makes up the process id that it gives its clients.
-            (pid,) = (fetch(conn, "select pg_backend_pid()", []))[0]
-            if pid != conn.info.backend_pid:
+            if not direct(conn):
                 self._retry = float("inf")
                 conn.close()
                 return None
-            channel = mark.rows(fetch(conn, mark.sql, mark.params))
+            channel = mark.rows(fetch(conn, *mark.query()))
             conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
         except BaseException:
             conn.close()

@@ -1,0 +1,299 @@
+"""Concurrent calls of one process that share statements: those of tasks, and those of threads.
+
+What comes for the same aim while a call is under way goes out together with the next, as one batch; two calls at a time
+would be twice as many, of half as much.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from weir.errors import Error
+from weir.types import Duration
+
+Item = TypeVar("Item")
+
+# What is put into one call at most, unless a single item is larger.
+_MAX = 1000
+_BYTES_MAX = 1 << 20
+# How long a thread that makes calls waits for another.
+_LINGER = 1.0
+# In such steps threads wait for their answers, so that what is raised in them is raised soon.
+_STEP = 0.1
+
+
+class Aim(NamedTuple):
+    """What the messages, or jobs, of a shared call have in common."""
+
+    queue: str
+    delay: Duration | None
+    priority: int | None
+    tracked: bool | None = None
+    """Of jobs."""
+
+
+def _fits(sizes: Sequence[int]) -> int:
+    """Return how many items of these sizes, from the first on, go into one call."""
+    totals = itertools.accumulate(sizes[:_MAX])
+    return max(1, sum(1 for total in totals if total <= _BYTES_MAX))
+
+
+def _apart(error: BaseException) -> bool:
+    """Whether nothing was done, and because of what was in the call."""
+    return not isinstance(error, Error) or (error.reported and not error.code.startswith("08"))
+
+
+def _each(error: BaseException) -> BaseException:
+    """Return an error for one of several callers: what is raised twice at once has a traceback of both."""
+    if not isinstance(error, Error):
+        return error
+    own = copy.copy(error)
+    own.__cause__ = error.__cause__
+    return own
+
+
+def _checked(ids: Sequence[int], items: Sequence[Any]) -> Sequence[int]:
+    if len(ids) != len(items):
+        raise Error("XX000", f"{len(ids)} ids came for {len(items)} messages")
+    return ids
+
+
+@dataclass(eq=False)
+class _Shared:
+    """A call while its callers wait for it. It ends when the last of them has left."""
+
+    callers: int
+    task: asyncio.Task[Any] | None = None
+
+
+@dataclass(eq=False)
+class _Part(Generic[Item]):
+    """One task's part of a call."""
+
+    item: Item
+    size: int
+    answer: asyncio.Future[int | None]
+    """The id; None: it is to be sent alone."""
+    shared: _Shared | None = None
+    """None while it waits for a call."""
+
+
+class AsyncCoalescer(Generic[Item]):
+    """Puts what tasks send into common calls, which tasks of its own make, but for the first, which is its caller's."""
+
+    def __init__(self, call: Callable[[Aim, Sequence[Item]], Coroutine[Any, Any, Sequence[int]]]) -> None:
+        self._call = call
+        # There while a call is under way: what waits for the next, in its order.
+        self._lines: dict[Aim, dict[_Part[Item], None]] = {}
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def send(self, to: Aim, item: Item, size: int) -> int:
+        """Send an item of so many bytes, and return its id."""
+        line = self._lines.get(to)
+        if line is None:
+            self._lines[to] = {}
+            try:
+                return await self._alone(to, item)
+            finally:
+                self._proceed(to)
+        part = _Part(item, size, asyncio.get_running_loop().create_future())
+        line[part] = None
+        try:
+            id = await part.answer  # noqa: A001
+        except asyncio.CancelledError:
+            self._leave(to, part)
+            raise
+        return await self._alone(to, item) if id is None else id
+
+    async def _alone(self, to: Aim, item: Item) -> int:
+        return _checked(await self._call(to, [item]), [item])[0]
+
+    def _leave(self, to: Aim, part: _Part[Item]) -> None:
+        """Take out what a task wanted to send that waits no longer."""
+        if part.shared is None:
+            self._lines.get(to, {}).pop(part, None)
+            return
+        part.shared.callers -= 1
+        if part.shared.callers == 0 and part.shared.task is not None:
+            part.shared.task.cancel()
+
+    def _proceed(self, to: Aim) -> None:
+        """Have what came during a call go out."""
+        if not self._lines[to]:
+            del self._lines[to]
+            return
+        task = asyncio.create_task(self._run(to))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _run(self, to: Aim) -> None:
+        """Make calls for a line until nobody waits in it."""
+        line = self._lines[to]
+        try:
+            while True:
+                await asyncio.sleep(0)  # those who were just answered may be about to send more
+                if not line:
+                    break
+                batch = list(itertools.islice(line, _MAX))
+                batch = batch[: _fits([part.size for part in batch])]
+                for part in batch:
+                    del line[part]
+                await self._share(to, batch)
+        finally:
+            del self._lines[to]
+            for part in line:  # the loop ends, and whoever waits with it
+                part.answer.cancel()
+
+    async def _share(self, to: Aim, batch: Sequence[_Part[Item]]) -> None:
+        """Make one call for several tasks, and tell them what became of it."""
+        shared = _Shared(len(batch))
+        for part in batch:
+            part.shared = shared
+        items = [part.item for part in batch]
+        shared.task = asyncio.create_task(self._call(to, items))
+        try:
+            await asyncio.wait({shared.task})
+        finally:
+            if not shared.task.done():
+                shared.task.cancel()
+            _answer(batch, shared.task)
+
+
+def _answer(batch: Sequence[_Part[Any]], task: asyncio.Task[Sequence[int]]) -> None:
+    """Give each task that still waits its id or error."""
+    error: BaseException | None = None
+    ids: Sequence[int | None] = [None] * len(batch)
+    if not task.done() or task.cancelled():
+        error = asyncio.CancelledError()
+    elif task.exception() is not None:
+        error = task.exception()
+    else:
+        try:
+            ids = _checked(task.result(), batch)
+        except Error as wrong:
+            error = wrong
+    apart = len(batch) > 1 and error is not None and isinstance(error, Exception) and _apart(error)
+    for part, id in zip(batch, ids, strict=True):  # noqa: A001
+        if part.answer.done():
+            continue
+        if error is None or apart:
+            part.answer.set_result(id)
+        elif isinstance(error, asyncio.CancelledError):
+            part.answer.cancel()
+        else:
+            part.answer.set_exception(_each(error))
+
+
+@dataclass(eq=False)
+class _Turn(Generic[Item]):
+    """One thread's part of a call."""
+
+    item: Item
+    size: int
+    answered: threading.Lock = field(default_factory=threading.Lock)
+    """Held until there is an id or an error."""
+    left: bool = False
+    """Its thread waits no longer."""
+    id: int | None = None
+    """None without an error: it is to be sent alone."""
+    error: BaseException | None = None
+
+
+class _Line(Generic[Item]):
+    """What goes to one aim, and the thread that makes the calls for it."""
+
+    def __init__(self, work: Callable[[_Line[Item]], None]) -> None:
+        self.turns: queue.SimpleQueue[_Turn[Item]] = queue.SimpleQueue()
+        self.next: _Turn[Item] | None = None
+        """Taken from the queue for a call that it did not fit into."""
+        self.thread = threading.Thread(target=work, args=(self,), name="weir-coalesce", daemon=True)
+
+
+class Coalescer(Generic[Item]):
+    """Puts what threads send into common calls, which a thread of its own makes for each aim.
+
+    No thread of a caller makes a call for others: an exception may be raised in it at any time.
+    """
+
+    def __init__(self, call: Callable[[Aim, Sequence[Item]], Sequence[int]]) -> None:
+        self._call = call
+        self._lock = threading.Lock()
+        self._lines: dict[Aim, _Line[Item]] = {}
+
+    def send(self, to: Aim, item: Item, size: int) -> int:
+        """Send an item of so many bytes, and return its id."""
+        turn = _Turn(item, size)
+        turn.answered.acquire()
+        try:
+            with self._lock:  # else the line may end before it sees the turn
+                line = self._lines.get(to)
+                if line is None:
+                    line = _Line(lambda line: self._run(to, line))
+                    line.thread.start()
+                    self._lines[to] = line
+                line.turns.put(turn)
+            while not turn.answered.acquire(timeout=_STEP):
+                pass
+        except BaseException:
+            turn.left = True
+            raise
+        if turn.error is not None:
+            raise turn.error
+        return self._alone(to, item) if turn.id is None else turn.id
+
+    def _alone(self, to: Aim, item: Item) -> int:
+        return _checked(self._call(to, [item]), [item])[0]
+
+    def _run(self, to: Aim, line: _Line[Item]) -> None:
+        """Make calls for a line until nobody has come for a while."""
+        while True:
+            batch = self._take(line)
+            if batch:
+                self._share(to, batch)
+                time.sleep(0)  # those who were just answered may be about to send more
+                continue
+            with self._lock:
+                if line.next is None and line.turns.empty():
+                    if self._lines.get(to) is line:
+                        del self._lines[to]
+                    return
+
+    def _take(self, line: _Line[Item]) -> list[_Turn[Item]]:
+        """Take what goes into the next call out of the line, without what nobody waits for; none after a while."""
+        turns = [] if line.next is None else [line.next]
+        line.next = None
+        with suppress(queue.Empty):
+            if not turns:
+                turns.append(line.turns.get(timeout=_LINGER))
+            size = turns[0].size
+            while len(turns) < _MAX:
+                turn = line.turns.get_nowait()
+                size += turn.size
+                if size > _BYTES_MAX:
+                    line.next = turn
+                    break
+                turns.append(turn)
+        return [turn for turn in turns if not turn.left]
+
+    def _share(self, to: Aim, batch: Sequence[_Turn[Item]]) -> None:
+        """Make one call for several threads, and tell them what became of it."""
+        try:
+            ids = _checked(self._call(to, [turn.item for turn in batch]), batch)
+            for turn, id in zip(batch, ids, strict=True):  # noqa: A001
+                turn.id = id
+        except BaseException as error:
+            if len(batch) == 1 or not _apart(error):
+                for turn in batch:
+                    turn.error = _each(error)
+        finally:
+            for turn in batch:
+                turn.answered.release()

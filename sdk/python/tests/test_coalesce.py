@@ -1,0 +1,373 @@
+"""Concurrent calls of a coalesced client share statements, and each gets its own answer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+import psycopg_pool
+import pytest
+import pytest_asyncio
+
+import weir
+from conftest import admin_connection
+from test_hooks import Watch
+from test_worker import PATIENCE, until
+from weir.errors import Cancelled
+from weir.threads import _raise_in
+
+
+def number_of(queue: str) -> int:
+    with admin_connection() as admin:
+        [(no,)] = admin.execute("select no from weir_internal.queues where name = %s", [queue]).fetchall()
+    return int(no)
+
+
+# Others wait, too: upkeep.
+WAITING = """select pid from pg_locks join pg_stat_activity using (pid)
+    where relation = %s::regclass and not granted and query ~ 'send|enqueue'"""
+
+
+class Lock:
+    """Holds the log of a queue, so that no statement that sends to it ends."""
+
+    def __init__(self, queue: str) -> None:
+        self.table = f"weir_internal.q{number_of(queue)}_log_0"
+        self._conn = admin_connection()
+        self._conn.execute("begin")
+        self._conn.execute(f"lock table {self.table} in access exclusive mode")
+
+    def release(self) -> None:
+        self._conn.close()
+
+    def waiting(self) -> int:
+        """Count the statements that wait for it."""
+        with admin_connection() as admin:
+            return len(admin.execute(WAITING, [self.table]).fetchall())
+
+    def transactions(self) -> int:
+        """Count the transactions that wrote the log."""
+        with admin_connection() as admin:
+            [(n,)] = admin.execute(f"select count(distinct txid) from {self.table}").fetchall()
+        return int(n)
+
+
+@contextmanager
+def locked(queue: str) -> Iterator[Lock]:
+    lock = Lock(queue)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+@pytest_asyncio.fixture
+async def shared(aclient: weir.AsyncClient) -> AsyncIterator[weir.AsyncClient]:
+    yield aclient.coalesced()
+
+
+async def crowd(lock: Lock, first: Any, others: list[Any]) -> list[asyncio.Task[Any]]:
+    """Make a call, and others while its statement waits; return when all wait."""
+    leader = asyncio.create_task(first)
+    await reached(lambda: lock.waiting() == 1, leader)
+    tasks = [asyncio.create_task(other) for other in others]
+    await asyncio.sleep(0)  # each runs to where it waits
+    return [leader, *tasks]
+
+
+async def reached(true: Callable[[], bool], *tasks: asyncio.Task[Any]) -> None:
+    """Wait for something to become true while calls are under way."""
+    end = asyncio.get_running_loop().time() + PATIENCE
+    while not await asyncio.to_thread(true):
+        assert asyncio.get_running_loop().time() < end
+        assert not any(task.done() for task in tasks), [task for task in tasks if task.done()]
+
+
+def stored(client: weir.Client, queue: str) -> dict[int, Any]:
+    """Return the payloads that are there by their ids."""
+    return {m.id: m.payload for m in client.pop(queue, max=10_000)}
+
+
+async def test_sends_that_come_during_a_call_share_the_next_and_each_gets_its_own_id(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    with locked(queue) as lock:
+        sends = [
+            shared.send(queue, n, key=str(n) if n % 2 else None, headers={"n": n} if n % 3 else None)
+            for n in range(1, 1501)
+        ]
+        tasks = await crowd(lock, shared.send(queue, 0), sends)
+        lock.release()
+        ids = await asyncio.gather(*tasks)
+        assert lock.transactions() == 3, "that of the first, of 1,000 and of 500"
+    found = {m.id: m for m in client.pop(queue, max=10_000)}
+    assert len(found) == 1501
+    for n, id in enumerate(ids):  # noqa: A001
+        m = found[id]
+        assert (m.payload, m.key, m.headers) == (n, str(n) if n % 2 else None, {"n": n} if n % 3 else None)
+
+
+async def test_a_call_carries_about_a_mebibyte(shared: weir.AsyncClient, queue: str) -> None:
+    with locked(queue) as lock:
+        tasks = await crowd(lock, shared.send(queue, 0), [shared.send(queue, "x" * 100_000) for _ in range(25)])
+        lock.release()
+        await asyncio.gather(*tasks)
+        assert lock.transactions() == 4
+
+
+BAD: list[dict[str, Any]] = [
+    {"payload": "x", "key": "k" * 1025},
+    {"payload": "a \0 b"},
+    {"payload": "large " * (1 << 18)},
+    {"payload": "x", "key": "a \0 b"},
+    {"payload": "x", "key": "\ud800"},
+    {"payload": float("nan")},
+]
+
+
+async def test_one_bad_message_among_many_fails_alone(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    want = []
+    for bad in BAD:
+        with pytest.raises(Exception) as failure:  # noqa: PT011
+            client.send(queue, **bad)
+        want.append(failure.value)
+    with locked(queue) as lock:
+        sends = [shared.send(queue, n) for n in range(50)] + [shared.send(queue, **bad) for bad in BAD]
+        tasks = await crowd(lock, shared.send(queue, "first"), sends)
+        lock.release()
+        got = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [(type(e), str(e)) for e in got[51:]] == [(type(e), str(e)) for e in want]
+    assert stored(client, queue) == dict(zip(got[:51], ["first", *range(50)], strict=True))
+
+
+async def test_who_leaves_before_the_call_began_takes_the_message_along(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    with locked(queue) as lock:
+        first, staying, leaving = await crowd(
+            lock, shared.send(queue, 0), [shared.send(queue, 1), shared.send(queue, "not sent")]
+        )
+        leaving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+        lock.release()
+        ids = await asyncio.gather(first, staying)
+    assert stored(client, queue) == dict(zip(ids, [0, 1], strict=True))
+
+
+async def test_who_leaves_during_a_call_leaves_it_to_the_others_and_the_last_ends_it(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    with locked(queue) as lock:
+        first, *others = await crowd(lock, shared.send(queue, 0), [shared.send(queue, n) for n in range(1, 4)])
+        first.cancel()  # a call of one ends with its caller
+        await asyncio.wait({first})
+        await reached(lambda: lock.waiting() == 1, *others)
+        for other in others:
+            assert await asyncio.to_thread(lock.waiting) == 1
+            other.cancel()
+            await asyncio.wait({other})
+        await reached(lambda: lock.waiting() == 0)
+        lock.release()
+        mine = await shared.send(queue, "later")
+    assert stored(client, queue) == {mine: "later"}
+
+
+async def test_a_call_whose_connection_breaks_fails_for_all_and_is_not_repeated(
+    dsn: str, client: weir.Client, queue: str
+) -> None:
+    opened: list[psycopg.AsyncConnection[Any]] = []
+
+    async def note(conn: psycopg.AsyncConnection[Any]) -> None:
+        opened.append(conn)
+
+    pool = psycopg_pool.AsyncConnectionPool(
+        dsn, kwargs={"autocommit": True}, configure=note, min_size=0, max_size=3, open=False
+    )
+    async with pool:
+        shared = weir.AsyncClient(pool).coalesced()
+        with locked(queue) as lock, admin_connection() as admin:
+            first, *others = await crowd(lock, shared.send(queue, 0), [shared.send(queue, n) for n in range(20)])
+            first.cancel()
+            await asyncio.wait({first})
+            await reached(lambda: lock.waiting() == 1, *others)
+            [(pid,)] = admin.execute(WAITING, [lock.table]).fetchall()
+            [conn] = [conn for conn in opened if not conn.closed and conn.info.backend_pid == pid]
+            with socket.socket(fileno=os.dup(conn.fileno())) as wire:
+                wire.shutdown(socket.SHUT_RDWR)  # what a killed server is to a client
+            got = await asyncio.gather(*others, return_exceptions=True)
+            assert {(e.code, e.reported) for e in got if isinstance(e, weir.Error)} == {("08006", False)}
+            assert len({id(e) for e in got}) == 20, "each has one of its own"
+            admin.execute("select pg_terminate_backend(%s)", [pid])
+            lock.release()
+            mine = await shared.send(queue, "later")
+    assert stored(client, queue) == {mine: "later"}
+
+
+async def test_each_is_told_that_its_queue_was_dropped_and_sends_to_one_made_anew(
+    shared: weir.AsyncClient, client: weir.Client
+) -> None:
+    queue = f"py-{uuid.uuid4().hex[:8]}"
+    for _ in range(2):
+        client.create_queue(queue, lanes=1)
+        await asyncio.gather(*(shared.send(queue, n) for n in range(20)))
+        assert sorted(stored(client, queue).values()) == list(range(20))
+        client.drop_queue(queue)
+        got = await asyncio.gather(*(shared.send(queue, n) for n in range(20)), return_exceptions=True)
+        assert {getattr(e, "code", e) for e in got} == {"WR001"}
+
+
+async def test_jobs_share_calls_and_what_is_unique_or_due_later_goes_alone(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    with locked(queue) as lock:
+        plain = [shared.enqueue(queue, "add", {"n": n}, headers={"n": n}) for n in range(20)]
+        others = [
+            shared.enqueue(queue, "add", {"n": 20}, tracked=True),
+            shared.enqueue(queue, "add", {"n": 21}, unique=True),
+            shared.send(queue, {"n": 22}, dedup_key="d"),
+        ]
+        tasks = await crowd(lock, shared.enqueue(queue, "add", {"n": "first"}), plain + others)
+        await reached(lambda: lock.waiting() == 4, *tasks)
+        lock.release()
+        first, *ids = await asyncio.gather(*tasks)
+        assert lock.transactions() == 5
+    status = client.job(queue, ids[20])
+    assert status is not None
+    assert status.state == "waiting"
+    assert client.enqueue(queue, "add", {"n": 21}, unique=True) == ids[21]
+    found = {m.id: m for m in client.pop(queue, max=100)}
+    assert found.keys() == {first, *ids}
+    for n in range(20):
+        assert found[ids[n]].payload == {"n": n}
+        assert found[ids[n]].headers == {"n": n, "kind": "add"}
+
+
+async def test_delays_and_priorities_are_kept(shared: weir.AsyncClient, client: weir.Client) -> None:
+    queue = f"py-{uuid.uuid4().hex[:8]}"
+    client.create_queue(queue, lanes=1, priorities=3)
+    sends = [shared.send(queue, n % 3, priority=n % 3) for n in range(30)]
+    sends += [shared.send(queue, n, delay=3600) for n in range(10)]
+    await asyncio.gather(*sends)
+    assert [client.pop(queue)[0].payload for _ in range(30)] == [2] * 10 + [1] * 10 + [0] * 10
+    [found] = client.stats(queue)
+    assert (found.waiting, found.delayed) == (0, 10)
+    client.drop_queue(queue)
+
+
+async def test_what_is_in_a_transaction_is_not_shared(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    async def one(n: int) -> None:
+        with suppress(LookupError):
+            async with shared.transaction() as tx:
+                await asyncio.gather(tx.send(queue, "gone"), shared.send(queue, n))
+                assert tx.coalesced() is tx
+                raise LookupError
+
+    await asyncio.gather(*(one(n) for n in range(5)))
+    assert sorted(stored(client, queue).values()) == list(range(5))
+
+
+async def test_a_client_over_http_is_returned_as_it_is(url: str) -> None:
+    async with weir.connect_async(url) as client:
+        assert client.coalesced() is client
+
+
+async def test_hooks_see_each_send(aclient: weir.AsyncClient, queue: str) -> None:
+    watch = Watch()
+    client = weir.AsyncClient(aclient.transport, hooks=watch).coalesced()
+    ids = await asyncio.gather(*(client.send(queue, n) for n in range(20)))
+    assert len(watch.calls) == 20
+    assert sorted(ids) == sorted(each[0] for each in watch.ids if each)
+
+
+# --- threads
+
+
+def test_threads_share_calls_and_each_gets_its_own_id(client: weir.Client, queue: str) -> None:
+    shared = client.coalesced()
+    with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
+        first = threads.submit(shared.send, queue, "first")
+        until(lambda: lock.waiting() == 1)
+        others = [threads.submit(shared.send, queue, n) for n in range(50)]
+        jobs = [threads.submit(shared.enqueue, queue, "add", {"n": n}) for n in range(2)]
+        until(lambda: waiting_in(shared, queue) == 50)
+        lock.release()
+        ids = [first.result(), *(other.result() for other in others)]
+        job_ids = {job.result() for job in jobs}
+        assert lock.transactions() <= 4
+    found = client.pop(queue, max=100)
+    assert {m.id: m.payload for m in found if m.id not in job_ids} == dict(zip(ids, ["first", *range(50)], strict=True))
+    assert len(found) == 53
+
+
+def waiting_in(client: weir.Client, queue: str) -> int:
+    """Count the sends that wait for the next call."""
+    assert client._sends is not None
+    [line] = [line for to, line in client._sends._lines.items() if to.queue == queue]
+    return line.turns.qsize()
+
+
+def test_one_bad_message_among_those_of_many_threads_fails_alone(client: weir.Client, queue: str) -> None:
+    want = []
+    for bad in BAD:
+        with pytest.raises(Exception) as failure:  # noqa: PT011
+            client.send(queue, **bad)
+        want.append(failure.value)
+    shared = client.coalesced()
+    with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
+        first = threads.submit(shared.send, queue, "first")
+        until(lambda: lock.waiting() == 1)
+        good = [threads.submit(shared.send, queue, n) for n in range(20)]
+        bad_ones = [threads.submit(shared.send, queue, **bad) for bad in BAD]
+        until(lambda: waiting_in(shared, queue) >= 24)  # what is no JSON, or cannot be encoded, may be refused before
+        lock.release()
+        ids = [one.result() for one in (first, *good)]
+        got = [one.exception() for one in bad_ones]
+    assert [(type(e), str(e)) for e in got] == [(type(e), str(e)) for e in want]
+    assert stored(client, queue) == dict(zip(ids, ["first", *range(20)], strict=True))
+
+
+def test_a_thread_that_is_told_to_leave_takes_its_message_along(client: weir.Client, queue: str) -> None:
+    shared, ended = client.coalesced(), threading.Event()
+
+    def leaving() -> None:
+        try:
+            shared.send(queue, "not sent")
+        except Cancelled:
+            ended.set()
+
+    with ThreadPoolExecutor(4) as threads, locked(queue) as lock:
+        first = threads.submit(shared.send, queue, 0)
+        until(lambda: lock.waiting() == 1)
+        thread = threading.Thread(target=leaving)
+        thread.start()
+        other = threads.submit(shared.send, queue, 1)
+        until(lambda: waiting_in(shared, queue) == 2)
+        assert thread.ident is not None
+        _raise_in(thread.ident, Cancelled)
+        assert ended.wait(PATIENCE)
+        lock.release()
+        ids = [first.result(), other.result()]
+    thread.join()
+    assert stored(client, queue) == dict(zip(ids, [0, 1], strict=True))
+
+
+def test_the_thread_that_makes_the_calls_ends_when_nobody_sends(client: weir.Client, queue: str) -> None:
+    shared = client.coalesced()
+    for n in range(2):
+        shared.send(queue, n)
+        assert shared._sends is not None
+        until(lambda: not shared._sends._lines)  # type: ignore[union-attr]
+    assert sorted(stored(client, queue).values()) == [0, 1]

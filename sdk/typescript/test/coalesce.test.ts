@@ -1,0 +1,302 @@
+/** Concurrent calls of a coalesced client share statements, and each gets its own answer. */
+
+import assert from "node:assert/strict";
+import test, { type TestContext } from "node:test";
+import pg from "pg";
+import { Client, type Hooks, WeirError } from "../src/index.js";
+import { adminDsn, clientOf, newQueue, poolOf, queueName, until, url } from "./setup.js";
+
+/** Holds the log of a queue, so that no statement that sends to it ends. */
+class Lock {
+  private constructor(
+    private readonly holder: pg.Client,
+    private readonly watcher: pg.Client,
+    readonly table: string,
+  ) {}
+
+  static async of(t: TestContext, queue: string): Promise<Lock> {
+    const [holder, watcher] = [new pg.Client(adminDsn), new pg.Client(adminDsn)];
+    await Promise.all([holder.connect(), watcher.connect()]);
+    t.after(async () => {
+      await holder.end();
+      await watcher.end();
+    });
+    const [row] = (await watcher.query("select no from weir_internal.queues where name = $1", [queue])).rows;
+    const lock = new Lock(holder, watcher, `weir_internal.q${row.no}_log_0`);
+    await holder.query(`begin; lock table ${lock.table} in access exclusive mode`);
+    return lock;
+  }
+
+  async release(): Promise<void> {
+    await this.holder.end();
+  }
+
+  /** The processes whose statements wait for it. */
+  async waiting(): Promise<number[]> {
+    const sql = `select pid from pg_locks join pg_stat_activity using (pid)
+      where relation = $1::regclass and not granted and query ~ 'send|enqueue'`; // others wait, too: upkeep
+    return (await this.watcher.query(sql, [this.table])).rows.map((row) => row.pid);
+  }
+
+  /** Ends a process. */
+  async end(pid: number | undefined): Promise<void> {
+    await this.watcher.query("select pg_terminate_backend($1)", [pid]);
+  }
+
+  /** How many transactions wrote the log. */
+  async transactions(): Promise<number> {
+    const [row] = (await this.watcher.query(`select count(distinct txid) as n from ${this.table}`)).rows;
+    return Number(row.n);
+  }
+
+  /** Makes a call, and others while its statement waits. */
+  async crowd<R>(first: () => Promise<R>, others: () => Promise<R>[]): Promise<Promise<R>[]> {
+    const leader = first();
+    await until("the first waits", async () => (await this.waiting()).length === 1);
+    const all = [leader, ...others()];
+    for (const one of all) one.catch(() => {});
+    return all;
+  }
+}
+
+/** A coalesced client of a pool, the pool, a client as it is, and a queue. */
+async function shared(t: TestContext, hooks?: Hooks) {
+  const pool = poolOf(t);
+  const plain = new Client(pool, { hooks });
+  const queue = await newQueue(t, plain);
+  return { pool, plain, queue, client: plain.coalesced() };
+}
+
+/** The payloads that are there by their ids. */
+async function stored(client: Client, queue: string): Promise<Map<string, unknown>> {
+  return new Map((await client.pop(queue, { max: 10_000 })).map((m) => [m.id, m.payload]));
+}
+
+/** What came of calls: ids, and errors. */
+async function outcomes(calls: Promise<string>[]): Promise<(string | WeirError)[]> {
+  return Promise.all(calls.map((call) => call.catch((error: WeirError) => error)));
+}
+
+function expected(calls: (string | WeirError)[], payloads: unknown[]): Map<string, unknown> {
+  return new Map(calls.map((id, i) => [id as string, payloads[i]]));
+}
+
+test("sends that come during a call share the next, and each gets its own id", async (t) => {
+  let seen = 0;
+  const hooks: Hooks = {
+    sending: (_, messages, send) => {
+      seen += messages.length;
+      return send(messages);
+    },
+    processing: (_, next) => next(),
+  };
+  const { plain, client, queue } = await shared(t, hooks);
+  const lock = await Lock.of(t, queue);
+  const options = (n: number) => ({
+    ...(n % 2 ? { key: `${n}` } : {}),
+    ...(n % 3 ? { headers: { n } } : {}),
+  });
+  const numbers = Array.from({ length: 1500 }, (_, i) => i + 1);
+  const calls = await lock.crowd(
+    () => client.send(queue, 0),
+    () => numbers.map((n) => client.send(queue, n, options(n))),
+  );
+  await lock.release();
+  const ids = await Promise.all(calls);
+  assert.equal(await lock.transactions(), 3, "that of the first, of 1,000 and of 500");
+  assert.equal(seen, 1501);
+  const found = new Map((await plain.pop(queue, { max: 10_000 })).map((m) => [m.id, m]));
+  assert.equal(found.size, 1501);
+  for (const [n, id] of ids.entries()) {
+    const m = found.get(id);
+    assert.deepEqual(
+      [m?.payload, m?.key, m?.headers],
+      [n, n % 2 ? `${n}` : null, n % 3 ? { n } : null],
+      `message ${n}`,
+    );
+  }
+});
+
+test("a call carries about a mebibyte", async (t) => {
+  const { client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const calls = await lock.crowd(
+    () => client.send(queue, 0),
+    () => Array.from({ length: 25 }, () => client.send(queue, "x".repeat(100_000))),
+  );
+  await lock.release();
+  await Promise.all(calls);
+  assert.equal(await lock.transactions(), 4);
+});
+
+test("one bad message among many fails alone", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const bad: [payload: unknown, key?: string][] = [
+    ["x", "k".repeat(1025)],
+    ["a \0 b"],
+    ["large ".repeat(1 << 18)],
+    ["x", "a \0 b"],
+    [undefined],
+    [1n],
+  ];
+  const want = await outcomes(bad.map(([payload, key]) => plain.send(queue, payload, { key })));
+  const lock = await Lock.of(t, queue);
+  const good = Array.from({ length: 50 }, (_, n) => n);
+  const calls = await lock.crowd(
+    () => client.send(queue, "first"),
+    () => [
+      ...good.map((n) => client.send(queue, n)),
+      ...bad.map(([payload, key]) => client.send(queue, payload, { key })),
+    ],
+  );
+  await lock.release();
+  const got = await outcomes(calls);
+  assert.deepEqual(
+    got.slice(51).map((e) => [(e as WeirError).code, (e as WeirError).message]),
+    want.map((e) => [(e as WeirError).code, (e as WeirError).message]),
+  );
+  assert.deepEqual(await stored(plain, queue), expected(got.slice(0, 51), ["first", ...good]));
+});
+
+test("who leaves before the call began takes the message along", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const [first, other, gone] = (await lock.crowd(
+    () => client.send(queue, 0),
+    () => [client.send(queue, 1), client.send(queue, "not sent", { signal })],
+  )) as [Promise<string>, Promise<string>, Promise<string>];
+  leaving.abort(new Error("enough"));
+  await assert.rejects(gone, { message: "enough" });
+  await assert.rejects(client.send(queue, "not sent", { signal }), { message: "enough" });
+  await assert.rejects(plain.send(queue, "not sent", { signal }), { message: "enough" });
+  await lock.release();
+  assert.deepEqual(await stored(plain, queue), expected(await Promise.all([first, other]), [0, 1]));
+});
+
+test("who leaves during a call leaves it to the others", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const [first, other] = (await lock.crowd(
+    () => client.send(queue, 0, { signal }),
+    () => [client.send(queue, 1)],
+  )) as [Promise<string>, Promise<string>];
+  leaving.abort(new Error("enough"));
+  await assert.rejects(first, { message: "enough" });
+  await lock.release();
+  await other;
+  assert.deepEqual([...(await stored(plain, queue)).values()].sort(), [0, 1]);
+});
+
+test("a call whose server ends fails for all and is not repeated", async (t) => {
+  const { pool, plain, client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const [first, ...others] = (await lock.crowd(
+    () => client.send(queue, 0),
+    () => Array.from({ length: 20 }, (_, n) => client.send(queue, n)),
+  )) as [Promise<string>, ...Promise<string>[]];
+  const end = async () => {
+    const [pid] = await lock.waiting();
+    const { _clients } = pool as unknown as {
+      _clients: { processID: number; connection: { stream: { destroy(): void } } }[];
+    };
+    _clients.find(({ processID }) => processID === pid)?.connection.stream.destroy();
+    await lock.end(pid);
+    return pid;
+  };
+  const pid = await end();
+  await assert.rejects(first, { outcomeUnknown: true });
+  await until("the next call waits", async () => {
+    const [next] = await lock.waiting();
+    return next !== undefined && next !== pid;
+  });
+  await end();
+  const errors = await outcomes(others);
+  assert.deepEqual(
+    new Set(errors.map((e) => [(e as WeirError).code, (e as WeirError).outcomeUnknown].join())),
+    new Set(["08006,true"]),
+  );
+  assert.equal(new Set(errors).size, 20, "each has one of its own");
+  await lock.release();
+  const mine = await client.send(queue, "later");
+  assert.deepEqual(await stored(plain, queue), new Map([[mine, "later"]]));
+});
+
+test("each is told that its queue was dropped, and sends to one made anew", async (t) => {
+  const { plain, client } = await shared(t);
+  const queue = queueName(t);
+  const numbers = Array.from({ length: 20 }, (_, n) => n);
+  for (let n = 0; n < 2; n++) {
+    await plain.createQueue(queue, { lanes: 1 });
+    const ids = await Promise.all(numbers.map((n) => client.send(queue, n)));
+    assert.deepEqual(await stored(plain, queue), expected(ids, numbers));
+    await plain.dropQueue(queue);
+    const errors = await outcomes(numbers.map((n) => client.send(queue, n)));
+    assert.ok(errors.every((e) => (e as WeirError).code === "WR001"));
+  }
+});
+
+test("jobs share calls; what is unique or due later goes alone", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const numbers = Array.from({ length: 20 }, (_, n) => n);
+  const calls = await lock.crowd(
+    () => client.enqueue(queue, "add", { n: "first" }),
+    () => [
+      ...numbers.map((n) => client.enqueue(queue, "add", { n }, { headers: { n } })),
+      client.enqueue(queue, "add", { n: 20 }, { tracked: true }),
+      client.enqueue(queue, "add", { n: 21 }, { unique: true }),
+      client.send(queue, { n: 22 }, { dedupKey: "d" }),
+    ],
+  );
+  await until("four wait", async () => (await lock.waiting()).length === 4);
+  await lock.release();
+  const [first, ...ids] = (await Promise.all(calls)) as [string, ...string[]];
+  assert.equal(await lock.transactions(), 5);
+  assert.equal((await plain.job(queue, ids[20] as string))?.state, "waiting");
+  assert.equal(await client.enqueue(queue, "add", { n: 21 }, { unique: true }), ids[21]);
+  const found = new Map((await plain.pop(queue, { max: 100 })).map((m) => [m.id, m]));
+  assert.deepEqual(new Set(found.keys()), new Set([first, ...ids]));
+  for (const n of numbers) {
+    const m = found.get(ids[n] as string);
+    assert.deepEqual([m?.payload, m?.headers], [{ n }, { n, kind: "add" }]);
+  }
+});
+
+test("delays and priorities are kept", async (t) => {
+  const { plain, client } = await shared(t);
+  const queue = queueName(t);
+  await plain.createQueue(queue, { lanes: 1, priorities: 3 });
+  await Promise.all([
+    ...Array.from({ length: 30 }, (_, n) => client.send(queue, n % 3, { priority: n % 3 })),
+    ...Array.from({ length: 10 }, (_, n) => client.send(queue, n, { delayMs: 3_600_000 })),
+  ]);
+  const got: unknown[] = [];
+  for (let n = 0; n < 30; n++) got.push((await plain.pop(queue))[0]?.payload);
+  assert.deepEqual(got, [...Array(10).fill(2), ...Array(10).fill(1), ...Array(10).fill(0)]);
+  assert.equal((await plain.stats(queue))[0]?.delayed, 10);
+});
+
+test("what is in a transaction is not shared", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const numbers = [0, 1, 2, 3, 4];
+  const ends = numbers.map((n) =>
+    client.transaction(async (tx) => {
+      await Promise.all([tx.send(queue, "gone"), client.send(queue, n)]);
+      assert.equal(tx.coalesced(), tx);
+      throw new RangeError("roll back");
+    }),
+  );
+  await Promise.all(ends.map((end) => assert.rejects(end, RangeError)));
+  assert.deepEqual([...(await stored(plain, queue)).values()].sort(), numbers);
+});
+
+test("a client over HTTP, and one of a connection, are returned as they are", async (t) => {
+  const http = await clientOf(t, url);
+  assert.equal(http.coalesced(), http);
+  const one = new Client({ query: () => Promise.resolve([]) });
+  assert.equal(one.coalesced(), one);
+});

@@ -1,0 +1,139 @@
+/** A worker leaves time between its calls while many messages come, and nobody waits for that. */
+
+import assert from "node:assert/strict";
+import test, { type TestContext } from "node:test";
+import { Client, type WorkerOptions } from "../src/index.js";
+import { Cooldown } from "../src/pace.js";
+import { clientOf, dsn, newQueue, until } from "./setup.js";
+
+/** Feeds a cooldown with fetches; in which share of many windows it is on. */
+function windowsOn(cooldown: Cooldown, full: boolean, rate: (on: boolean) => number): number {
+  const [fetches, windows] = [10, 2000];
+  let [now, on] = [0, 0];
+  cooldown.fetched(now, 0, false);
+  for (let n = 0; n < windows; n++) {
+    const messages = Math.floor((rate(cooldown.on) * 0.2) / fetches);
+    if (cooldown.on) on++;
+    for (let i = 0; i < fetches; i++) {
+      now += 200.1 / fetches;
+      cooldown.fetched(now, messages, full);
+    }
+  }
+  return on / windows;
+}
+
+test("a cooldown is for thousands of messages a second that come as quickly with it", () => {
+  const steady = (rate: number) => () => rate;
+  const loop = (on: boolean) => (on ? 2000 : 4000);
+  const cases: [string, number, number, boolean, (on: boolean) => number, number, number][] = [
+    ["no message", 5, 30_000, false, steady(0), 0, 0],
+    ["3,000 a second", 5, 30_000, false, steady(3000), 0, 0],
+    ["4,000 a second", 5, 30_000, false, steady(4000), 0.99, 1],
+    ["4,000 to 5,000", 5, 30_000, false, () => 4000 + 1000 * Math.random(), 0.9, 1],
+    ["a backlog", 5, 30_000, true, steady(50_000), 0, 0],
+    ["few in a loop", 5, 30_000, false, loop, 0.001, 0.05],
+    ["none", 0, 30_000, false, steady(4000), 0, 0],
+    ["longer", 20, 30_000, false, steady(1000), 0.99, 1],
+    ["short lease", 5, 100, false, steady(4000), 0, 0],
+  ];
+  for (const [name, timeMs, leaseMs, full, rate, least, most] of cases) {
+    const on = windowsOn(new Cooldown(timeMs, leaseMs), full, rate);
+    assert.ok(on >= least && on <= most, `${name}: on in ${on} of the windows`);
+  }
+});
+
+test("a cooldown is counted from the begin of the call before", () => {
+  const cooldown = new Cooldown(5, 30_000);
+  assert.equal(cooldown.leftMs(0), 0);
+  cooldown.on = true;
+  assert.deepEqual(
+    [0, 4, 5, 3_600_000].map((ago) => cooldown.leftMs(ago)),
+    [5, 1, 0, 0],
+  );
+});
+
+/** Counts the calls that workers make. */
+function counted(t: TestContext, name: "receive" | "settleAll"): () => number {
+  const { mock } = t.mock.method(Client.prototype, name);
+  return () => mock.callCount();
+}
+
+// The cooldowns of these tests are so long that the slowest machine sends many messages in one; a lease is at least 200
+// times as long.
+
+/** A worker, whose cooldown between fetches may stay off, and what it handled. */
+async function working(t: TestContext, client: Client, queue: string, options: WorkerOptions, off = false) {
+  const handled: unknown[] = [];
+  const worker = client.worker(queue, ({ payload }) => void handled.push(payload), options);
+  if (off) Object.assign((worker as unknown as { cool: Cooldown }).cool, { fetched: () => {} });
+  const running = worker.run();
+  t.after(() => worker.stop());
+  const stop = async () => {
+    await worker.stop();
+    await running;
+  };
+  return { handled, stop };
+}
+
+test("a worker of many single messages needs far fewer calls and handles each once", async (t) => {
+  const client = await clientOf(t, dsn);
+  const queue = await newQueue(t, client);
+  const [receives, acks] = [counted(t, "receive"), counted(t, "settleAll")];
+  const options = { concurrency: 4, prefetch: 1000, cooldownMs: 5_000, leaseMs: 3_600_000 };
+  const { handled, stop } = await working(t, client, queue, options);
+  let [sent, ended] = [0, false];
+  const flow = (async () => {
+    for (; !ended; sent++) await client.send(queue, sent);
+  })();
+  for (const calls of [receives, acks])
+    await until("few calls", async () => {
+      const [before, seen] = [calls(), handled.length];
+      await until("500 messages", () => handled.length >= seen + 500);
+      return calls() <= before + 20;
+    });
+  ended = true;
+  await flow;
+  await stop();
+  const rest = await working(t, client, queue, {});
+  await until("all are handled", () => handled.length + rest.handled.length >= sent);
+  const all = [...handled, ...rest.handled].map(Number).sort((a, b) => a - b);
+  assert.deepEqual(
+    all,
+    Array.from({ length: sent }, (_, n) => n),
+  );
+});
+
+test("a worker that stops or has no room waits for no cooldown", async (t) => {
+  const client = await clientOf(t, dsn);
+  const queue = await newQueue(t, client);
+  const options = { prefetch: 100, cooldownMs: 600_000, leaseMs: 360_000_000 };
+  const { handled, stop } = await working(t, client, queue, options);
+  const batch = Array.from({ length: 2000 }, (_, payload) => ({ payload }));
+  await client.sendBatch(queue, batch); // room for all of them is made twenty times
+  await until("all are handled", () => handled.length === 2000);
+  await stop();
+  assert.equal((await client.stats(queue))[0]?.claimed, 0);
+});
+
+test("what other messages may wait for is acked at once", async (t) => {
+  const client = await clientOf(t, dsn);
+  const queue = await newQueue(t, client);
+  await client.createGroup(queue, "limited", { concurrencyMax: 1 });
+  for (const group of ["limited", "default"]) {
+    const options = { group, cooldownMs: 600_000, leaseMs: 360_000_000 };
+    const { handled, stop } = await working(t, client, queue, options, true);
+    for (let n = 0; n < 5; n++) {
+      await client.send(queue, n, { key: "k" });
+      await until(`message ${n} is acked`, async () => {
+        const found = (await client.stats(queue)).find((stats) => stats.group === group);
+        return handled.includes(n) && found?.claimed === 0;
+      });
+    }
+    await stop();
+  }
+});
+
+test("a negative cooldown is refused", async (t) => {
+  const client = await clientOf(t, dsn);
+  assert.throws(() => client.worker("q", () => {}, { cooldownMs: -1 }), RangeError);
+});
