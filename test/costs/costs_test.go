@@ -20,17 +20,23 @@ const (
 	batch  = 100
 
 	deadMost = 10 // rows, of making the queues; no call of more than a thousand may add one
+
+	// Costs are the same from run to run and from PostgreSQL 14 to 18 but for which block a page's split falls into: 4 %
+	// of the WAL at most was seen, and a buffer. What costs a tenth more fails.
+	dearer = 1.08
+	// A cost that fell by more is to be noted down, else the way back to the old one would be open.
+	cheaper = 0.85
 )
 
-// hot is one of the hot paths and what a message may cost on it. The limits are a fifth above what was measured.
+// hot is one of the hot paths and what a message costs on it.
 type hot struct {
-	name    string
-	send    string // a statement that sends; "": receive and ack
-	queue   string // to receive from
-	group   string
-	max     int // messages a call
-	walMost float64
-	bufMost float64
+	name  string
+	send  string // a statement that sends; "": receive and ack
+	queue string // to receive from
+	group string
+	max   int     // messages a call
+	walB  float64 // of WAL a message
+	bufs  float64 // a call
 }
 
 const payload = `'{"v":"abcdefghijklmn"}'`
@@ -44,21 +50,21 @@ func paths() []hot {
 	}
 	jobs := many(`weir.enqueue_batch('j', array_fill('{"kind":"work","args":{"v":"abcdefghijklmn"}}'::jsonb, array[100]))`)
 	return []hot{
-		{"send of 100", many("weir.send_batch('q', array_fill(" + payload + "::jsonb, array[100]))"), "", "", batch, 45, 124},
-		{"receive and ack of 100", "", "q", "default", batch, 7.3, 49},
-		{"send of 1", "select weir.send('q', " + payload + ")", "", "", 1, 332, 8},
-		{"receive and ack of 1", "", "q", "default", 1, 707, 49},
-		{"send of 100 of 10 keys", keyed("k"), "", "", batch, 95, 180},
-		{"send of 1 with a key", "select weir.send('k', " + payload + ", 'key-7')", "", "", 1, 415, 8},
+		{"send of 100", many("weir.send_batch('q', array_fill(" + payload + "::jsonb, array[100]))"), "", "", batch, 37.7, 106},
+		{"receive and ack of 100", "", "q", "default", batch, 6.1, 38},
+		{"send of 1", "select weir.send('q', " + payload + ")", "", "", 1, 275.8, 7},
+		{"receive and ack of 1", "", "q", "default", 1, 604.8, 36},
+		{"send of 100 of 10 keys", keyed("k"), "", "", batch, 79.3, 154},
+		{"send of 1 with a key", "select weir.send('k', " + payload + ", 'key-7')", "", "", 1, 308.1, 7},
 		// One lane: else it is chance how many a receive looks into.
-		{"send of 100 of 10 keys into one lane", keyed("o"), "", "", batch, 60, 126},
-		{"send of 1 with a key into one lane", "select weir.send('o', " + payload + ", 'key-7')", "", "", 1, 370, 8},
-		{"receive and ack of 100 in order", "", "o", "ordered", batch, 7.5, 69},
-		{"receive and ack of 1 in order", "", "o", "ordered", 1, 726, 69},
-		{"enqueue of 100 jobs", jobs, "", "", batch, 75, 126},
-		{"receive and ack of 100 jobs", "", "j", "default", batch, 7.3, 49},
-		{"enqueue of 1 job", "select weir.enqueue('j', 'work', " + payload + ")", "", "", 1, 389, 8},
-		{"receive and ack of 1 job", "", "j", "default", 1, 707, 49},
+		{"send of 100 of 10 keys into one lane", keyed("o"), "", "", batch, 49.9, 108},
+		{"send of 1 with a key into one lane", "select weir.send('o', " + payload + ", 'key-7')", "", "", 1, 308.1, 7},
+		{"receive and ack of 100 in order", "", "o", "ordered", batch, 6.0, 51},
+		{"receive and ack of 1 in order", "", "o", "ordered", 1, 605, 50},
+		{"enqueue of 100 jobs", jobs, "", "", batch, 62, 108},
+		{"receive and ack of 100 jobs", "", "j", "default", batch, 6.1, 38},
+		{"enqueue of 1 job", "select weir.enqueue('j', 'work', " + payload + ")", "", "", 1, 324.1, 7},
+		{"receive and ack of 1 job", "", "j", "default", 1, 604.8, 36},
 	}
 }
 
@@ -141,12 +147,8 @@ func TestAMessageCostsNoMoreThanItDidAndNoDeadRows(t *testing.T) {
 	for _, p := range paths() {
 		wal, buffers := p.wal(t, conn), p.buffers(t, conn)
 		t.Logf("%s: %.1f bytes of WAL a message, %.0f buffers a call", p.name, wal, buffers)
-		if wal > p.walMost {
-			t.Errorf("%s: %.1f bytes of WAL a message, at most %.1f are meant", p.name, wal, p.walMost)
-		}
-		if buffers > p.bufMost {
-			t.Errorf("%s: %.0f buffers a call, at most %.0f are meant", p.name, buffers, p.bufMost)
-		}
+		judge(t, p.name+": bytes of WAL a message", wal, p.walB, 0)
+		judge(t, p.name+": buffers a call", buffers, p.bufs, 1)
 	}
 	if err := conn.Close(t.Context()); err != nil { // its statistics are told at the latest now
 		t.Fatal(err)
@@ -156,6 +158,17 @@ func TestAMessageCostsNoMoreThanItDidAndNoDeadRows(t *testing.T) {
 		where schemaname in ('weir', 'weir_internal')`).Scan(&dead)
 	if err != nil || dead > deadMost {
 		t.Errorf("%d rows were updated or deleted: %v", dead, err)
+	}
+}
+
+// judge compares a cost with the one that is noted down. A small one may always be dearer by some spare.
+func judge(t *testing.T, what string, have, noted, spare float64) {
+	t.Helper()
+	switch {
+	case have > max(dearer*noted, noted+spare):
+		t.Errorf("%s: %.1f, and it was %.1f", what, have, noted)
+	case have < min(cheaper*noted, noted-spare):
+		t.Errorf("%s: %.1f, and it was %.1f: note the lower cost down", what, have, noted)
 	}
 }
 
