@@ -88,21 +88,29 @@ func (a *app) reportShootout(ctx context.Context, got *shootout.Shootout, dir st
 	return a.say(got, "%d runs: %s", len(got.Results), strings.Join(paths, ", "))
 }
 
+// readShootout reads a raw file.
+func readShootout(path string) (*shootout.Shootout, error) {
+	s, err := shootout.Read(path)
+	return s, usage(err, shootout.ErrOptions)
+}
+
 // benchReport writes the reports of what was measured before.
 func (a *app) benchReport() *cobra.Command {
 	dir := ""
 	c := leaf("report RAW...", "Write the reports of raw files of shootouts, together", cobra.MinimumNArgs(1),
 		func(ctx context.Context, paths []string) error {
-			all, err := shootout.Read(paths[0])
+			all, err := readShootout(paths[0])
 			if err != nil {
 				return err
 			}
 			for _, path := range paths[1:] {
-				more, err := shootout.Read(path)
+				more, err := readShootout(path)
 				if err != nil {
 					return err
 				}
-				all.Results = append(all.Results, more.Results...)
+				if err := all.Join(path, more); err != nil {
+					return usage(err, shootout.ErrOptions)
+				}
 			}
 			return a.reportShootout(ctx, all, dir)
 		})
@@ -114,19 +122,23 @@ func (a *app) benchReport() *cobra.Command {
 func (a *app) benchCompare() *cobra.Command {
 	c := leaf("compare BEFORE AFTER", "Compare the raw files of two shootouts", cobra.ExactArgs(2),
 		func(_ context.Context, args []string) error {
-			before, err := shootout.Read(args[0])
+			before, err := readShootout(args[0])
 			if err != nil {
 				return err
 			}
-			after, err := shootout.Read(args[1])
+			after, err := readShootout(args[1])
 			if err != nil {
 				return err
 			}
-			all := shootout.Compare(before, after)
-			return a.emit(all, func(w io.Writer) { shootout.WriteComparisons(w, all) })
+			all, err := shootout.Compare(before, after)
+			if err != nil {
+				return usage(err, shootout.ErrOptions)
+			}
+			return a.emit(all, func(w io.Writer) { shootout.WriteComparisons(w, before, after, all) })
 		})
-	c.Long = "Says of each figure that both have by how much it differs, where that is more than chance: by the\n" +
-		"Mann-Whitney U test, which needs 4 repetitions or more on each side (weir bench shootout --repetitions).\n" +
+	c.Long = "Says of each figure that both have by how much it differs, where that is more than chance: of each\n" +
+		"workload by the Mann-Whitney U test, which needs 4 repetitions on each side (weir bench shootout --rounds),\n" +
+		"and of all workloads together by that test's sum over them, for which 3 are enough.\n" +
 		"Raw files are those that weir bench shootout --raw names."
 	return c
 }
@@ -137,7 +149,7 @@ func (a *app) benchSize() *cobra.Command {
 	raw := ""
 	c := leaf("size", "Estimate what PostgreSQL needs, by a model fitted to a shootout", cobra.NoArgs,
 		func(context.Context, []string) error {
-			measured, err := shootout.Read(raw)
+			measured, err := readShootout(raw)
 			if err != nil {
 				return err
 			}

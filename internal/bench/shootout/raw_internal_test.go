@@ -1,6 +1,7 @@
 package shootout
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,15 +61,61 @@ func TestAShootoutThatWasKilledGoesOnWhereItsLastWholeLineEnds(t *testing.T) {
 func TestOtherRunsThanAFileHasAreRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "raw.jsonl")
-	raw, err := openRaw(path, header{Seconds: 5})
+	begun := func() header {
+		settings := map[string]string{"fsync": "on"}
+		return header{Seconds: 5, Machine: Machine{Server: "PostgreSQL 18", CPU: "a", CPUs: 2, Settings: settings}}
+	}
+	raw, err := openRaw(path, begun())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := raw.file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := openRaw(path, header{Seconds: 1}); err == nil {
-		t.Errorf("continued with %v", other.header)
+	for name, change := range map[string]func(h *header){
+		"length":     func(h *header) { h.Seconds = 1 },
+		"small":      func(h *header) { h.Small = true },
+		"PostgreSQL": func(h *header) { h.Machine.Server = "PostgreSQL 15" },
+		"processor":  func(h *header) { h.Machine.CPUs = 4 },
+		"fsync":      func(h *header) { h.Machine.Settings["fsync"] = "off" },
+	} {
+		h := begun()
+		change(&h)
+		if _, err := openRaw(path, h); !errors.Is(err, ErrOptions) {
+			t.Errorf("continued with another %s: %v", name, err)
+		}
+	}
+	same, err := openRaw(path, begun())
+	if err != nil {
+		t.Fatalf("not continued: %v", err)
+	}
+	if err := same.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRepetitionsOfSeveralFilesCountEach(t *testing.T) {
+	t.Parallel()
+	of := func(rates ...float64) *Shootout {
+		s := &Shootout{Machine: Machine{Server: "PostgreSQL 18"}}
+		for i, rate := range rates {
+			s.Results = append(s.Results, Result{
+				System: "weir", Setting: "best", Workload: "send-1", Repetition: i + 1, Rate: rate,
+			})
+		}
+		return s
+	}
+	both := of(100, 200)
+	if err := both.Join("more", of(1, 2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if rate := both.Tables()[0].Rows[0].Rate; rate != (Spread{Median: 3, Min: 1, Max: 200, N: 5}) {
+		t.Errorf("the rate is %+v", rate)
+	}
+	other := of(1)
+	other.Machine.Server = "PostgreSQL 15"
+	if err := both.Join("other", other); !errors.Is(err, ErrOptions) {
+		t.Errorf("joined with another server: %v", err)
 	}
 }
 

@@ -1,12 +1,9 @@
 package shootout
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -41,13 +38,8 @@ func DefaultOptions() Options {
 // Shootout is what was measured.
 type Shootout struct {
 	Machine Machine  `json:"machine"`
+	Seconds float64  `json:"seconds"` // of a timed run
 	Results []Result `json:"results"`
-}
-
-// header is the first line of a raw file.
-type header struct {
-	Machine Machine `json:"machine"`
-	Seconds float64 `json:"seconds"`
 }
 
 func (o *Options) complete() error {
@@ -83,6 +75,8 @@ func (o *Options) complete() error {
 		return optionf("%d repetitions; 1 to 100 are possible", o.Repetitions)
 	case o.Seconds < 0.1 || o.Seconds > 86_400:
 		return optionf("runs of %g seconds; 0.1 to 86,400 are possible", o.Seconds)
+	case o.Budget < 0:
+		return optionf("a budget of %v; it must not be negative, and 0 is none", o.Budget)
 	}
 	return nil
 }
@@ -176,7 +170,7 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := openRaw(opts.Raw, header{Machine: machine, Seconds: opts.Seconds})
+	raw, err := openRaw(opts.Raw, header{Machine: machine, Seconds: opts.Seconds, Small: opts.Small})
 	if err != nil {
 		return nil, err
 	}
@@ -273,98 +267,4 @@ func (d *driver) tell(r Result) {
 		}
 	}
 	d.log.Info("measured", about...)
-}
-
-// rawFile holds the results of a shootout, a line each, so that one that was cut short can be continued.
-type rawFile struct {
-	file    *os.File
-	header  header
-	results []Result
-	whole   int64 // bytes of the lines that are whole
-}
-
-func openRaw(path string, h header) (*rawFile, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("make directory for results: %w", err)
-	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open results: %w", err)
-	}
-	raw, err := readRaw(file)
-	switch {
-	case errors.Is(err, io.EOF):
-		raw = &rawFile{header: h}
-		err = json.NewEncoder(file).Encode(h)
-	case err == nil && raw.header.Seconds == h.Seconds:
-		err = file.Truncate(raw.whole) // a line that was being written when its shootout was killed
-		if err == nil {
-			_, err = file.WriteString("\n")
-		}
-	case err == nil:
-		err = optionf("%s has runs of %g seconds; continue with those, or name another file with --raw", path,
-			raw.header.Seconds)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	raw.file = file
-	return raw, nil
-}
-
-// Read returns the results in a raw file.
-func Read(path string) (*Shootout, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open results, which weir bench shootout writes: %w", err)
-	}
-	defer file.Close()
-	raw, err := readRaw(file)
-	if err != nil {
-		return nil, fmt.Errorf("read %s, which is not as weir bench shootout writes it: %w", path, err)
-	}
-	return raw.shootout(), nil
-}
-
-// readRaw reads a raw file, up to a last line that is not whole; the error is io.EOF when it is empty.
-func readRaw(file io.Reader) (*rawFile, error) {
-	lines := json.NewDecoder(bufio.NewReader(file))
-	raw := &rawFile{}
-	if err := lines.Decode(&raw.header); err != nil {
-		return nil, err //nolint:wrapcheck // callers do
-	}
-	for {
-		raw.whole = lines.InputOffset()
-		var r Result
-		err := lines.Decode(&r)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return raw, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read result: %w", err)
-		}
-		raw.results = append(raw.results, r)
-	}
-}
-
-func (f *rawFile) write(results ...Result) error {
-	f.results = append(f.results, results...)
-	for _, r := range results {
-		if err := json.NewEncoder(f.file).Encode(r); err != nil {
-			return fmt.Errorf("write result: %w", err)
-		}
-	}
-	return nil
-}
-
-// has reports whether a job was done. One that failed is done again.
-func (f *rawFile) has(j job) bool {
-	return slices.ContainsFunc(f.results, func(r Result) bool {
-		return r.System == j.sys.Name && r.Setting == j.setting && r.Workload == j.w.Name &&
-			r.Repetition == j.repetition && r.Error == ""
-	})
-}
-
-func (f *rawFile) shootout() *Shootout {
-	return &Shootout{Machine: f.header.Machine, Results: f.results}
 }

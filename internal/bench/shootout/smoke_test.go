@@ -137,7 +137,11 @@ func reportsNameAll(t *testing.T, got *shootout.Shootout) {
 	if size.CPU <= 0 || size.WALMB <= 0 || double.CPU < 1.99*size.CPU || double.CPU > 2.01*size.CPU {
 		t.Errorf("10,000 a second take %v cores, 20,000 %v", size.CPU, double.CPU)
 	}
-	for _, c := range shootout.Compare(got, got) {
+	same, err := shootout.Compare(got, got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range same {
 		if c.Differs || c.Delta != 0 {
 			t.Errorf("a shootout differs from itself: %+v", c)
 		}

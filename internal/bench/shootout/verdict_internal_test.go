@@ -51,32 +51,6 @@ func TestTheReportSaysWhereWeirIsBehindAndBehindWhom(t *testing.T) {
 	}
 }
 
-func TestADifferenceIsOneOnlyWhenChanceIsUnlikelyToMakeIt(t *testing.T) {
-	t.Parallel()
-	runs := func(rates ...float64) *Shootout {
-		s := &Shootout{}
-		for i, rate := range rates {
-			s.Results = append(s.Results, Result{
-				System: "weir", Title: "weir", Setting: "best", Workload: "send-1", Repetition: i + 1, Rate: rate,
-			})
-		}
-		return s
-	}
-	for _, c := range []struct {
-		before, after *Shootout
-		differs       bool
-	}{
-		{runs(100, 101, 102, 103, 104), runs(120, 121, 122, 123, 124), true},
-		{runs(100, 120, 102, 123, 104), runs(119, 101, 122, 103, 121), false},
-		{runs(100, 101, 102), runs(200, 201, 202), false}, // too few to tell
-	} {
-		all := Compare(c.before, c.after)
-		if len(all) != 1 || all[0].Figure != "messages/s" || all[0].Differs != c.differs {
-			t.Errorf("compared %+v, want a difference: %v", all, c.differs)
-		}
-	}
-}
-
 // goalsOf is the table of goals, by the beginning of its lines.
 func goalsOf(s *Shootout) string {
 	var out strings.Builder
