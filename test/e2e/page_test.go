@@ -47,8 +47,16 @@ func open(t *testing.T) *browser { return openWith(t, server.Options{}) }
 // openWith opens the page of a server with options.
 func openWith(t *testing.T, options server.Options) *browser {
 	t.Helper()
-	b := &browser{T: t, db: pgtest.New(t, pgtest.Options{})}
+	b := browse(t)
+	b.db = pgtest.New(t, pgtest.Options{})
 	b.serve(options)
+	return b
+}
+
+// browse starts a browser.
+func browse(t *testing.T) *browser {
+	t.Helper()
+	b := &browser{T: t}
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -25,7 +25,7 @@ func (s *Shootout) WriteReports(dir string) ([]string, error) {
 	if err := s.WriteMarkdown(&text, dir); err != nil {
 		return nil, err
 	}
-	if err := s.WriteHTML(&page); err != nil {
+	if err := s.WriteHTML(&page, dir); err != nil {
 		return nil, err
 	}
 	overview, _ := s.overview()
@@ -186,9 +186,11 @@ func (t *Table) bars() []bar {
 		if len(r.best) == 0 {
 			continue
 		}
-		b := t.bar(r, i)
-		if t.Rate > 0 {
-			b.value = fmt.Sprintf("%.1f (p99 %s)", r.P50.Median, short(r.P99.Median))
+		b := bar{label: r.Title, own: r.isWeir()}
+		if t.Rate > 0 && r.P50.N > 0 {
+			b.size, b.value = r.P50.Median, fmt.Sprintf("%.1f (p99 %s)", r.P50.Median, short(r.P99.Median))
+		} else {
+			b.size, b.low, b.high, b.value = r.Rate.Median, r.Rate.Min, r.Rate.Max, thousands(r.Rate.Median)
 		}
 		bars = append(bars, b)
 	}

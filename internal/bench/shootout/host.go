@@ -46,22 +46,3 @@ func (h *Host) Usage() (spent time.Duration, bytes int64, ok bool) {
 
 // GroupUsage returns the CPU time of a process group, its processes that have ended too, and the memory it occupies.
 func GroupUsage(group int) (spent time.Duration, bytes int64) { return groupUsage(group) }
-
-// Curve is a line of a chart; XY are its points.
-type Curve struct {
-	Label  string
-	Colour int // 0 to 9, the class s0 to s9
-	XY     [][2]float64
-}
-
-// Chart draws curves over a common horizontal axis, both from 0.
-func Chart(curves []Curve, xLabel, yLabel string) string {
-	lines := make([]line, len(curves))
-	for i, c := range curves {
-		lines[i] = line{label: c.Label, series: c.Colour}
-		for _, p := range c.XY {
-			lines[i].points = append(lines[i].points, point{p[0], p[1]})
-		}
-	}
-	return lineChart(lines, xLabel, yLabel, false, false)
-}

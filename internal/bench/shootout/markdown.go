@@ -25,8 +25,12 @@ func (s *Shootout) WriteMarkdown(w io.Writer, dir string) error {
 		"tuples: a message. Storage,\nindexes and memory: the most that was seen. Latency: of open loops, from the "+
 		"planned time; closed loops have none.\n\"no\": the system has no such thing.\n")
 	s.writeVerdict(w)
-	if err := writeNotes(w, dir); err != nil {
+	notes, err := readNotes(dir)
+	if err != nil {
 		return err
+	}
+	if notes != "" {
+		fmt.Fprintf(w, "\n%s", notes)
 	}
 	section := ""
 	for _, t := range s.Tables() {

@@ -36,7 +36,8 @@ func (h *header) differs(other *header) string {
 // differs says in what another machine or server is another one; "" when figures of both can stand side by side.
 func (m *Machine) differs(other *Machine) string {
 	for _, one := range []struct{ what, have, want string }{
-		{"PostgreSQL", m.Server, other.Server}, {"processor", m.CPU, other.CPU},
+		{"PostgreSQL", m.Server, other.Server},
+		{"processor", m.CPU, other.CPU},
 		{"number of CPUs", strconv.Itoa(m.CPUs), strconv.Itoa(other.CPUs)},
 	} {
 		if one.have != one.want {

@@ -58,8 +58,8 @@ func (all *totals) comparisons() []Comparison {
 	return cs
 }
 
-// rankSum returns twice the Mann-Whitney U of the runs after, that is two for each pair in which the later is larger and
-// one where both are equal, and the probability of each such number when before and after are dealt out by chance.
+// rankSum returns twice the Mann-Whitney U of the runs after, that is two for each pair in which the later is larger
+// and one where both are equal, and the probability of each such number when before and after are dealt out by chance.
 func rankSum(before, after []float64) (u int, null []float64) {
 	n, m := len(before), len(after)
 	values := slices.Concat(before, after)

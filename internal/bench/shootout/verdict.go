@@ -167,15 +167,11 @@ func (s *Shootout) writeHeld(w io.Writer) {
 // notesFile is what somebody wrote about the figures; the report has it as a part.
 const notesFile = "shootout-notes.md"
 
-// writeNotes writes what a folder's notes say, if it has any.
-func writeNotes(w io.Writer, dir string) error {
+// readNotes returns what a folder's notes say; "" when it has none.
+func readNotes(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, notesFile))
-	if os.IsNotExist(err) {
-		return nil
+	if err != nil && !os.IsNotExist(err) {
+		return "", fmt.Errorf("read notes: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("read notes: %w", err)
-	}
-	fmt.Fprintf(w, "\n%s", text)
-	return nil
+	return string(text), nil
 }
