@@ -1,4 +1,4 @@
-// Package bench holds what is measured: the SQL of each adapter's workloads. The driver is internal/bench; see
+// Package bench holds what is measured, the SQL of each adapter's workloads, and what Weir came to. The driver is internal/bench; see
 // METHODOLOGY.md for how and why.
 package bench
 
@@ -8,3 +8,8 @@ import "embed"
 //
 //go:embed adapters
 var Adapters embed.FS
+
+// Sizes are the measurements of the last shootout that `weir bench size` is fitted to when it is given no other.
+//
+//go:embed results/size.json
+var Sizes []byte

@@ -164,12 +164,12 @@ func TestOptionsThatCannotBeRunAreRefused(t *testing.T) {
 
 func TestEverySystemHasEveryScript(t *testing.T) {
 	t.Parallel()
-	for _, sys := range []string{"weir", "pgmq"} {
+	for _, sys := range []string{"weir", "pgmq", "table"} {
 		for _, script := range []string{
 			"setup", "counts", "space", "send", "receive", "ack", "send_batch", "send_one", "consume_records",
 			"consume_rows", "consume_one", "cycle",
 		} {
-			if _, err := (system{name: sys}).text(script); err != nil {
+			if _, err := (system{name: sys}).text(script); err != nil && (sys != "table" || script != "ack") {
 				t.Error(err)
 			}
 		}

@@ -60,8 +60,8 @@ func figure(t *testing.T, r *bench.Report, name, metric, sys string) float64 {
 
 func TestEveryMessageThatIsReceivedIsFinished(t *testing.T) {
 	t.Parallel()
-	report := smoke(t, "consume", "pgmq")
-	for _, sys := range []string{"weir", "pgmq"} {
+	report := smoke(t, "consume", "pgmq", "table")
+	for _, sys := range []string{"weir", "pgmq", "table"} {
 		for _, c := range []string{"records", "rows", "single"} {
 			if left := figure(t, report, c, "left unfinished", sys); left != 0 {
 				t.Errorf("%s %s left %.0f messages unfinished", sys, c, left)
@@ -75,8 +75,8 @@ func TestEveryMessageThatIsReceivedIsFinished(t *testing.T) {
 
 func TestCostsOfASendAreMeasured(t *testing.T) {
 	t.Parallel()
-	report := smoke(t, "send", "pgmq")
-	for _, sys := range []string{"weir", "pgmq"} {
+	report := smoke(t, "send", "pgmq", "table")
+	for _, sys := range []string{"weir", "pgmq", "table"} {
 		for _, c := range []string{"batch", "single"} {
 			// No send takes less than a microsecond of CPU or less WAL than its payload, nor 100 times what is known.
 			if cpu := figure(t, report, c, "backend CPU", sys); cpu < 0.5 || cpu > 10_000 {
@@ -91,8 +91,8 @@ func TestCostsOfASendAreMeasured(t *testing.T) {
 
 func TestNoMessageIsLostAtASteadyRate(t *testing.T) {
 	t.Parallel()
-	report := smoke(t, "latency", "pgmq")
-	for _, sys := range []string{"weir", "pgmq"} {
+	report := smoke(t, "latency", "pgmq", "table")
+	for _, sys := range []string{"weir", "pgmq", "table"} {
 		if n := figure(t, report, "latency", "messages", sys); n != 100 {
 			t.Errorf("%s delivered %.0f messages of 100", sys, n)
 		}

@@ -22,6 +22,7 @@ type system struct {
 	install func(ctx context.Context, conn *pgx.Conn) error
 	version string
 	upkeep  bool // it has an upkeep.sql, which somebody has to call
+	settles bool // a receive finishes what it returns; there is no ack
 }
 
 // weir is this repository's engine, as `weir install` puts it into a database.
@@ -60,18 +61,29 @@ func pgmq(ctx context.Context) (system, error) {
 	}, nil
 }
 
+// table is what one writes in an afternoon: INSERT, and DELETE of the oldest with SKIP LOCKED.
+func table() system {
+	return system{
+		name: "table", install: func(context.Context, *pgx.Conn) error { return nil }, version: "-", settles: true,
+	}
+}
+
 // systems returns Weir and those it is compared with.
 func systems(ctx context.Context, against []string) ([]system, error) {
 	all := []system{weir()}
 	for _, name := range against {
-		if name != "pgmq" {
-			return nil, optionf("no system %q to compare with; there is pgmq", name)
+		switch name {
+		case "pgmq":
+			s, err := pgmq(ctx)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, s)
+		case "table":
+			all = append(all, table())
+		default:
+			return nil, optionf("no system %q to compare with; there are pgmq and table", name)
 		}
-		s, err := pgmq(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
 	}
 	return all, nil
 }

@@ -47,7 +47,7 @@ func (a *app) bench() *cobra.Command {
 
 // benchFlags are those of the measurements with a workload of their own.
 func benchFlags(flags *pflag.FlagSet, o *bench.Options) {
-	flags.StringSliceVar(&o.Against, "against", nil, "measure this system too, in turns: pgmq")
+	flags.StringSliceVar(&o.Against, "against", nil, "measure these systems too, in turns: pgmq, table")
 	flags.IntVar(&o.Clients, "clients", o.Clients, "connections")
 	flags.IntVar(&o.Batch, "batch", o.Batch, "messages a batch")
 	flags.IntVar(&o.PayloadBytes, "payload-bytes", o.PayloadBytes, "length of a message's JSON text")

@@ -6,10 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	measured "github.com/weirmq/weir/bench"
 	"github.com/weirmq/weir/internal/bench/adapter"
 	"github.com/weirmq/weir/internal/bench/builtin"
 	"github.com/weirmq/weir/internal/bench/shootout"
@@ -19,17 +21,20 @@ import (
 func (a *app) shootout() *cobra.Command {
 	opts := shootout.DefaultOptions()
 	reports := ""
-	c := leaf("shootout", "Measure Weir and other queues side by side and write a report", cobra.NoArgs,
-		func(ctx context.Context, _ []string) error {
-			run := opts
-			run.DSN = a.dsn
-			run.Log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-			got, err := shootout.Run(ctx, run)
-			if err != nil {
-				return usage(err, shootout.ErrOptions)
-			}
-			return a.reportShootout(ctx, got, reports)
-		})
+	c := leaf("shootout", "Measure Weir and other queues side by side and write a report", cobra.NoArgs, nil)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		run, dir := opts, reports
+		run.DSN = a.dsn
+		run.Log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+		if run.Small && !cmd.Flags().Changed("reports") {
+			dir = filepath.Join("build", "bench", "small")
+		}
+		got, err := shootout.Run(cmd.Context(), run)
+		if err != nil {
+			return usage(err, shootout.ErrOptions)
+		}
+		return a.reportShootout(cmd.Context(), got, dir)
+	}
 	c.Long = "Runs the code of each system in fresh databases, on a PostgreSQL of its own or on the one that --dsn\n" +
 		"names, and writes a page, a table and a drawing. Called again, it goes on where it stopped. It works from\n" +
 		"a checkout of the repository, with Go; what Python, Node or apt cannot install of the others is left out\n" +
@@ -40,7 +45,7 @@ func (a *app) shootout() *cobra.Command {
 	flags.StringSliceVar(&opts.Systems, "systems", nil, "only these, such as weir,pgmq: folders in bench/adapters")
 	flags.StringSliceVar(&opts.Workloads, "workloads", nil, "only these, such as send-100,cycle-1")
 	flags.BoolVar(&opts.Quick, "quick", false, "the workloads that tell most, and once some of each other kind")
-	flags.BoolVar(&opts.Small, "small", false, "few messages, short ramps: to see that all works")
+	flags.BoolVar(&opts.Small, "small", false, "few messages, short ramps: to see that all works; into build/bench/small")
 	flags.StringVar(&opts.Setting, "setting", opts.Setting, "each system's best, default, or both")
 	flags.IntVar(&opts.Repetitions, "repetitions", opts.Repetitions, "runs of each system")
 	flags.Float64Var(&opts.Seconds, "seconds", opts.Seconds, "length of a run that goes by time")
@@ -149,25 +154,38 @@ func (a *app) benchSize() *cobra.Command {
 	raw := ""
 	c := leaf("size", "Estimate what PostgreSQL needs, by a model fitted to a shootout", cobra.NoArgs,
 		func(context.Context, []string) error {
-			measured, err := readShootout(raw)
+			costs, err := costsFrom(raw)
 			if err != nil {
 				return err
 			}
-			size, err := measured.Estimate(target)
+			size, err := costs.Estimate(target)
 			if err != nil {
 				return usage(err, shootout.ErrOptions)
 			}
 			return a.emit(size, size.WriteTable)
 		})
-	c.Long = "Fits a model to what a shootout measured of Weir over SQL, which make shootout does, and says how many\n" +
-		"vCPUs, how much WAL, disk and memory a PostgreSQL takes for the target, and how far the model is from its\n" +
-		"measurements."
+	c.Long = "Fits a model to what a shootout measured of Weir over SQL, and says how many vCPUs, how much WAL, disk and\n" +
+		"memory a PostgreSQL takes for the target, and how far the model is from its measurements. The program\n" +
+		"brings those of the project; make shootout measures your machine, for --raw."
 	flags := c.Flags()
 	flags.Float64Var(&target.Rate, "rate", 1000, "messages sent a second")
 	flags.IntVar(&target.FanOut, "fanout", target.FanOut, "groups that receive each message")
 	flags.IntVar(&target.Payload, "payload", target.Payload, "bytes of a payload's JSON text")
 	flags.IntVar(&target.Batch, "batch", target.Batch, "messages a send and a receive")
 	flags.Float64Var(&target.Keep, "keep", target.Keep, "seconds that messages stay: backlog and retention")
-	flags.StringVar(&raw, "raw", "bench/results/raw/shootout.jsonl", "the shootout it is fitted to")
+	flags.StringVar(&raw, "raw", "", "the shootout it is fitted to (default: the project's)")
 	return c
+}
+
+// costsFrom returns what a size is fitted to: a raw file, or what the program brings.
+func costsFrom(raw string) (*shootout.Costs, error) {
+	if raw == "" {
+		return shootout.ReadCosts(measured.Sizes)
+	}
+	s, err := readShootout(raw)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := s.Costs()
+	return costs, usage(err, shootout.ErrOptions)
 }

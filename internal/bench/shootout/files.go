@@ -3,6 +3,7 @@ package shootout
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"html"
 	"image"
@@ -16,7 +17,8 @@ import (
 	"slices"
 )
 
-// WriteReports writes shootout.md, shootout.svg and shootout.html into a folder and returns their paths.
+// WriteReports writes shootout.md, shootout.svg and shootout.html into a folder, with measurements enough also size.json,
+// and returns their paths.
 func (s *Shootout) WriteReports(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make directory for reports: %w", err)
@@ -29,11 +31,15 @@ func (s *Shootout) WriteReports(dir string) ([]string, error) {
 		return nil, err
 	}
 	overview, _ := s.overview()
-	files := []struct {
-		name string
-		data []byte
-	}{
+	files := []reportFile{
 		{"shootout.md", text.Bytes()}, {overviewFile, []byte(overview)}, {"shootout.html", page.Bytes()},
+	}
+	if costs, err := s.Costs(); err == nil {
+		data, err := json.MarshalIndent(costs, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encode costs: %w", err)
+		}
+		files = append(files, reportFile{"size.json", append(data, '\n')})
 	}
 	var paths []string
 	for _, f := range files {
@@ -44,6 +50,12 @@ func (s *Shootout) WriteReports(dir string) ([]string, error) {
 		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// reportFile is a file of the report.
+type reportFile struct {
+	name string
+	data []byte
 }
 
 const overviewFile = "shootout.svg"

@@ -62,7 +62,11 @@ func (s *Shootout) when() string {
 			last = r.Began
 		}
 	}
-	return fmt.Sprintf("%d runs, %s to %s UTC, %d of them failed", len(s.Results), first.Format("2006-01-02 15:04"),
+	length := ""
+	if s.Seconds > 0 {
+		length = fmt.Sprintf(" of %g s", s.Seconds)
+	}
+	return fmt.Sprintf("%d runs%s, %s to %s UTC, %d of them failed", len(s.Results), length, first.Format("2006-01-02 15:04"),
 		last.Format("2006-01-02 15:04"), failed)
 }
 
@@ -89,12 +93,18 @@ type column struct {
 	text func(r *Row) string
 }
 
+// number writes the median and, where they are not the same, the smallest and the largest.
 func number(format string, of func(r *Row) Spread) func(r *Row) string {
 	return func(r *Row) string {
-		if s := of(r); s.N > 0 {
-			return fmt.Sprintf(format, s.Median)
+		s := of(r)
+		if s.N == 0 {
+			return ""
 		}
-		return ""
+		text, low, high := fmt.Sprintf(format, s.Median), fmt.Sprintf(format, s.Min), fmt.Sprintf(format, s.Max)
+		if low != high {
+			text += " (" + low + " - " + high + ")"
+		}
+		return text
 	}
 }
 

@@ -67,6 +67,9 @@ func (o *Options) complete() error {
 	o.Root = root
 	if o.Raw == "" {
 		o.Raw = filepath.Join(o.Root, "bench", "results", "raw", "shootout.jsonl")
+		if o.Small { // it is no result of the project
+			o.Raw = filepath.Join(o.Root, "build", "bench", "small", "shootout.jsonl")
+		}
 	}
 	switch {
 	case o.Setting != "both" && o.Setting != "best" && o.Setting != "default":

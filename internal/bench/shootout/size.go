@@ -1,6 +1,7 @@
 package shootout
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -28,6 +29,7 @@ type Size struct {
 	CPUError  Spread  `json:"cpu_error"` // of the model against each measurement, relative, either way
 	WALError  Spread  `json:"wal_error"` // likewise
 	Workloads int     `json:"workloads"` // that it was fitted to
+	Fitted    string  `json:"fitted_to"` // when and on what it was measured
 	Payloads  [2]int  `json:"payloads"`  // the smallest and the largest of them, in bytes
 	Batches   [2]int  `json:"batches"`   // likewise
 }
@@ -133,32 +135,72 @@ func widen(span *[2]int, v int) {
 	span[1] = max(span[1], v)
 }
 
-// Estimate returns what a target takes, by a model fitted to Weir's own measurements over SQL in a shootout.
-func (s *Shootout) Estimate(t Target) (*Size, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	size := &Size{Target: t}
-	var cpu, wal []sample6
+// Costs are what Weir over SQL came to in a shootout: what a size is fitted to.
+type Costs struct {
+	When      string         `json:"when"`
+	CPU       string         `json:"cpu"`
+	CPUs      int            `json:"cpus"`
+	Server    string         `json:"server"`
+	Workloads []WorkloadCost `json:"workloads"`
+}
+
+// WorkloadCost is what a message cost in a workload; medians.
+type WorkloadCost struct {
+	Workload  string  `json:"workload"`
+	ServerCPU float64 `json:"server_cpu"` // seconds a million; 0: not measured
+	WAL       float64 `json:"wal"`        // bytes; likewise
+}
+
+// Costs returns what a size can be fitted to; ErrOptions when there is too little.
+func (s *Shootout) Costs() (*Costs, error) {
+	c := &Costs{When: s.when(), CPU: s.Machine.CPU, CPUs: s.Machine.CPUs, Server: s.Machine.Build}
+	cpu, wal := 0, 0
 	for _, table := range s.Tables() {
-		x, ok := exercise(table.Workload)
-		at := slices.IndexFunc(table.Rows, func(r Row) bool { return r.System == "weir" && r.Setting == "best" })
-		if !ok || at < 0 {
+		at := slices.IndexFunc(table.Rows, func(r Row) bool { return r.System == "weir" && r.Setting == viewBest.Name })
+		if _, ok := exercise(table.Workload); !ok || at < 0 {
 			continue
 		}
 		r := table.Rows[at]
-		widen(&size.Payloads, table.Bytes)
-		widen(&size.Batches, table.Batch)
-		if r.ServerCPU.Median > 0 {
-			cpu = append(cpu, sample6{x, r.ServerCPU.Median})
-		}
-		if r.WAL.Median > 0 {
-			wal = append(wal, sample6{x, r.WAL.Median})
-		}
+		c.Workloads = append(c.Workloads, WorkloadCost{table.Name, r.ServerCPU.Median, r.WAL.Median})
+		cpu, wal = cpu+min(1, r.ServerCPU.N), wal+min(1, r.WAL.N)
 	}
-	if len(cpu) < terms || len(wal) < terms {
+	if cpu < terms || wal < terms {
 		return nil, optionf("%d measurements of Weir over SQL to fit %d terms to; run weir bench shootout --systems weir, "+
-			"with send, consume and cycle of several batches and payloads", len(cpu), terms)
+			"with send, consume and cycle of several batches and payloads", min(cpu, wal), terms)
+	}
+	return c, nil
+}
+
+// ReadCosts reads costs that a report was written with.
+func ReadCosts(text []byte) (*Costs, error) {
+	c := &Costs{}
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, fmt.Errorf("read measurements of the last shootout: %w", err)
+	}
+	return c, nil
+}
+
+// Estimate returns what a target takes, by a model fitted to the costs.
+func (c *Costs) Estimate(t Target) (*Size, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	size := &Size{Target: t, Fitted: fmt.Sprintf("%s, %d CPUs (%s), %s", c.When, c.CPUs, c.CPU, c.Server)}
+	var cpu, wal []sample6
+	for _, w := range Workloads() {
+		x, ok := exercise(w)
+		at := slices.IndexFunc(c.Workloads, func(one WorkloadCost) bool { return one.Workload == w.Name })
+		if !ok || at < 0 {
+			continue
+		}
+		widen(&size.Payloads, w.Bytes)
+		widen(&size.Batches, w.Batch)
+		if cost := c.Workloads[at].ServerCPU; cost > 0 {
+			cpu = append(cpu, sample6{x, cost})
+		}
+		if cost := c.Workloads[at].WAL; cost > 0 {
+			wal = append(wal, sample6{x, cost})
+		}
 	}
 	kb, batch := float64(t.Payload)/1024, float64(t.Batch)
 	groups := float64(t.FanOut)
@@ -186,8 +228,9 @@ func (z *Size) WriteTable(w io.Writer) {
 		z.DiskMB, ringSpare)
 	fmt.Fprintf(w, "memory\t%.0f MB\tshared_buffers for 10 s of traffic, %.0f connections\n", z.MemoryMB, connection)
 	fmt.Fprintf(w, "\nmodel against %d measured workloads: CPU off by %.0f %% (at most %.0f %%), "+
-		"WAL by %.0f %% (at most %.0f %%)\n", z.Workloads,
-		100*z.CPUError.Median, 100*z.CPUError.Max, 100*z.WALError.Median, 100*z.WALError.Max)
+		"WAL by %.0f %% (at most %.0f %%)\nmeasured: %s\n", z.Workloads,
+		100*z.CPUError.Median, 100*z.CPUError.Max, 100*z.WALError.Median, 100*z.WALError.Max,
+		z.Fitted)
 	if p, b := z.Payloads, z.Batches; t.Payload < p[0] || t.Payload > p[1] || t.Batch < b[0] || t.Batch > b[1] {
 		fmt.Fprintf(w, "The target is outside of what was measured: payloads of %d to %d bytes in batches of %d to %d.\n",
 			p[0], p[1], b[0], b[1])

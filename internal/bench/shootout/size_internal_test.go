@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/weirmq/weir/bench"
 )
 
 // modelled is a shootout in which a message costs exactly what the model says, in CPU and in WAL.
@@ -28,7 +30,11 @@ func TestASizeIsWhatTheMeasurementsSayAndTellsHowFarItIsFromThem(t *testing.T) {
 	t.Parallel()
 	cost := [terms]float64{200, 2, 3, 300, 4, 1}
 	target := Target{Rate: 1000, FanOut: 2, Payload: 512, Batch: 10, Keep: 60}
-	size, err := modelled(cost).Estimate(target)
+	costs, err := modelled(cost).Costs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := costs.Estimate(target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,16 +46,19 @@ func TestASizeIsWhatTheMeasurementsSayAndTellsHowFarItIsFromThem(t *testing.T) {
 	if size.CPUError.Max > 0.02 || size.Workloads < terms {
 		t.Errorf("off by %+v of %d workloads", size.CPUError, size.Workloads)
 	}
-	noisy := modelled(cost)
-	*noisy.Results[0].ServerCPU *= 2
-	if size, err = noisy.Estimate(target); err != nil || size.CPUError.Max < 0.2 {
+	costs.Workloads[0].ServerCPU *= 2
+	if size, err = costs.Estimate(target); err != nil || size.CPUError.Max < 0.2 {
 		t.Errorf("a measurement twice as high as the model says is off by %+v: %v", size.CPUError, err)
 	}
 }
 
 func TestASizeOfNonsenseIsRefusedAndOneBeyondTheMeasurementsSaysSo(t *testing.T) {
 	t.Parallel()
-	s := modelled([terms]float64{1, 1, 1, 1, 1, 1})
+	measured := modelled([terms]float64{1, 1, 1, 1, 1, 1})
+	s, err := measured.Costs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	good := Target{Rate: 1000, FanOut: 1, Payload: 256, Batch: 100, Keep: 60}
 	for _, spoil := range []func(*Target){
 		func(t *Target) { t.Rate = 0 }, func(t *Target) { t.Rate = math.NaN() }, func(t *Target) { t.Rate = math.Inf(1) },
@@ -62,8 +71,8 @@ func TestASizeOfNonsenseIsRefusedAndOneBeyondTheMeasurementsSaysSo(t *testing.T)
 			t.Errorf("%+v takes %+v: %v", bad, size, err)
 		}
 	}
-	few := &Shootout{Results: s.Results[:terms-1]}
-	if _, err := few.Estimate(good); !errors.Is(err, ErrOptions) {
+	few := &Shootout{Results: measured.Results[:terms-1]}
+	if _, err := few.Costs(); !errors.Is(err, ErrOptions) {
 		t.Errorf("fitted %d terms to %d measurements: %v", terms, terms-1, err)
 	}
 	for _, c := range []struct {
@@ -81,5 +90,22 @@ func TestASizeOfNonsenseIsRefusedAndOneBeyondTheMeasurementsSaysSo(t *testing.T)
 		if strings.Contains(out.String(), "outside of what was measured") != c.beyond {
 			t.Errorf("payloads of %d bytes: %s", c.payload, out.String())
 		}
+	}
+}
+
+func TestTheProgramBringsMeasurementsThatASizeCanBeFittedTo(t *testing.T) {
+	t.Parallel()
+	costs, err := ReadCosts(bench.Sizes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := costs.Estimate(Target{Rate: 10_000, FanOut: 2, Payload: 512, Batch: 100, Keep: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size.Workloads < 10 || size.CPU <= 0 || size.CPUError.Median > 0.25 || size.WALError.Median > 0.1 ||
+		!strings.Contains(size.Fitted, "CPUs") {
+		t.Errorf("fitted to %d workloads of %s: %v cores, off by %+v and %+v", size.Workloads, size.Fitted, size.CPU,
+			size.CPUError, size.WALError)
 	}
 }
