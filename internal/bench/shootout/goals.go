@@ -18,7 +18,6 @@ const (
 	heldRateLeast    = 0.95 // of the rate without
 	heldStorageMost  = 1.05 // of the storage a message without
 	keepsUp          = 0.95 // of the workload's rate: a system that does is below its saturation
-	batchesTicks     = "ticks"
 	goalsExplanation = "\n## Goals\n\n" +
 		"What Weir is to reach, of the figures with each system at its best. The second column leaves out systems whose\n" +
 		"readers take all between two ticks: the others hand out single messages to several workers. Bold: not\n" +

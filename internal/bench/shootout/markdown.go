@@ -23,7 +23,8 @@ func (s *Shootout) WriteMarkdown(w io.Writer, dir string) error {
 	fmt.Fprint(w, "Medians of the repetitions (smallest - largest). *of best other*: Weir's rate over that of the "+
 		"fastest other system.\nCPU: seconds a million messages, of PostgreSQL and of the clients. WAL, commits and dead "+
 		"tuples: a message. Storage,\nindexes and memory: the most that was seen. Latency: of open loops, from the "+
-		"planned time; closed loops have none.\n\"no\": the system has no such thing.\n")
+		"planned time; closed loops have none.\n\"no\": the system has no such thing. °: it takes as many messages a call "+
+		"as it likes, also where the workload says how many.\n")
 	s.writeVerdict(w)
 	notes, err := readNotes(dir)
 	if err != nil {
@@ -163,7 +164,11 @@ func (t *Table) writeMarkdown(w io.Writer) {
 	fmt.Fprintf(w, "\n|---|---|%s\n", strings.Repeat("---|", len(columns)))
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		fmt.Fprintf(w, "| %s | %s |", r.Label(), r.Version)
+		label := r.Label()
+		if t.asks() && r.free() {
+			label += " °"
+		}
+		fmt.Fprintf(w, "| %s | %s |", label, r.Version)
 		for k, c := range columns {
 			switch {
 			case r.Outcome() == "":

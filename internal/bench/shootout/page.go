@@ -56,7 +56,8 @@ type pageEntrant struct {
 	Title   string   `json:"title"`
 	Setting string   `json:"setting"`
 	Own     bool     `json:"own"`
-	Views   []string `json:"views"` // that it is seen in
+	Views   []string `json:"views"`          // that it is seen in
+	Free    bool     `json:"free,omitempty"` // it takes as many messages a call as it likes
 }
 
 type pageFigure struct {
@@ -79,6 +80,7 @@ type pageCard struct {
 	About  string    `json:"about"`
 	Rate   float64   `json:"rate,omitempty"`   // of an open loop
 	Steady bool      `json:"steady,omitempty"` // an open loop in which nothing happens
+	Asks   bool      `json:"asks,omitempty"`   // it says how many messages a call may bring
 	Watch  bool      `json:"watch,omitempty"`  // storage over time is what it is about
 	Twice  bool      `json:"twice,omitempty"`  // it was done at both settings of some system
 	Rows   []pageRow `json:"rows"`
@@ -173,10 +175,13 @@ func (s *Shootout) pageData() pageData {
 		}
 		card := pageCard{
 			Name: t.Name, About: t.about(), Rate: t.Rate, Steady: t.Rate > 0 && t.Burst == 0 && t.Kill == "",
+			Asks:  t.asks(),
 			Watch: t.Hold != "" || t.Late || t.Long > 5, Twice: s.twice(t.Name),
 		}
 		for i := range t.Rows {
-			card.Rows = append(card.Rows, t.Rows[i].onPage(slices.Index(entrants, t.Rows[i].Entrant), d.Figures))
+			at := slices.Index(entrants, t.Rows[i].Entrant)
+			d.Entrants[at].Free = d.Entrants[at].Free || t.Rows[i].free()
+			card.Rows = append(card.Rows, t.Rows[i].onPage(at, d.Figures))
 		}
 		d.Sections[at].Cards = append(d.Sections[at].Cards, card)
 	}

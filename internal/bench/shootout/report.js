@@ -114,7 +114,7 @@ const barChart = (items, unit, log) => {
       h(
         "div",
         { class: "bar" + (b.entrant.own ? " own" : ""), style: colour(b.entrant), title: b.note },
-        h("span", { class: "label", title: b.note }, title(b.entrant)),
+        h("span", { class: "label", title: b.note }, title(b.entrant) + (b.free ? " °" : "")),
         track,
       ),
     );
@@ -158,6 +158,7 @@ const bars = (card, key) => {
       low: low(v),
       high: high(v),
       note,
+      free: card.asks && e.free,
       text: whole(median(v)) + (r.workers ? ` · ${r.workers} w` : ""),
     };
   });
@@ -350,6 +351,9 @@ const cardOf = (card) => {
   for (const r of rows)
     if (r.faulty) box.append(h("p", { class: "no" }, `Lost, twice, out of order: ${title(entrant(r))} ${r.faults}.`));
   const none = rows.filter((r) => r.outcome === "no").map((r) => title(entrant(r)));
+  if (card.asks && rows.some((r) => shown(r) && r.figures && entrant(r).free)) {
+    box.append(h("p", { class: "no" }, "°: takes as many messages a call as it likes."));
+  }
   if (none.length) box.append(h("p", { class: "no" }, `Have no such thing: ${none.join(", ")}.`));
   for (const r of rows)
     if (r.outcome === "failed")

@@ -62,6 +62,9 @@ type Table struct {
 	Rows []Row
 }
 
+// asks reports whether the workload says how many messages a call may bring.
+func (w *Workload) asks() bool { return w.Consumers > 0 && w.Rate == 0 }
+
 // Tables sums up the results, section by section and in them in the order of Workloads.
 func (s *Shootout) Tables() []Table {
 	var tables []Table
@@ -197,6 +200,9 @@ func (row *Row) sum() {
 	row.StorageMB = of(func(r Result) *float64 { return r.most(Sample.storageMB) })
 	row.IndexMB = of(func(r Result) *float64 { return r.most(Sample.indexMB) })
 }
+
+// free reports whether the entrant decides by itself how many messages it takes at once.
+func (row *Row) free() bool { return len(row.all) > 0 && row.all[len(row.all)-1].Batches != "" }
 
 // Outcome says in a word how it went when there is no figure.
 func (row *Row) Outcome() string {

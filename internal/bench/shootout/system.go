@@ -24,12 +24,17 @@ type System struct {
 	Command    []string          `json:"command"`    // $BUILD and $DIR are replaced; none: built into this program
 	Statements string            `json:"statements"` // folder whose SQL files it uses, if not its own
 	Upkeep     bool              `json:"upkeep"`     // it has a part of its own that serves its clients
-	Jobs       bool              `json:"jobs"`       // a job queue: its workers take as many jobs as they like
-	Batches    string            `json:"batches"`    // "ticks": what came between two is one reader's; else as calls ask
+	Batches    string            `json:"batches"`    // batchesTicks or batchesOwn; else as calls ask
 	Processes  map[string]int    `json:"processes"`  // of a group's workers, by setting, if more than one
 
 	dir, build, statements string
 }
+
+// How many messages a system's workers take at once, where a workload does not decide it.
+const (
+	batchesTicks = "ticks" // all that came between two ticks, for one reader
+	batchesOwn   = "own"   // as many as they like
+)
 
 // loadSystems reads the folders of adapters.
 func loadSystems(root string) ([]*System, error) {

@@ -132,3 +132,25 @@ func TestAHeldTransactionIsJudgedByTheFastestOfWeirsEntrantsAndTheWorseOfReaderA
 		}
 	}
 }
+
+func TestWhoTakesAsManyMessagesACallAsItLikesIsMarkedWhereAWorkloadSaysHowMany(t *testing.T) {
+	t.Parallel()
+	s := &Shootout{}
+	for _, workload := range []string{"send-1", "consume-1", "latency-100"} {
+		for system, batches := range map[string]string{"river": batchesOwn, "pgq": batchesTicks, "pgmq": ""} {
+			s.Results = append(s.Results, Result{
+				System: system, Title: system, Setting: "best", Workload: workload, Repetition: 1, Rate: 1, Batches: batches,
+			})
+		}
+	}
+	for _, table := range s.Tables() {
+		var out strings.Builder
+		table.writeMarkdown(&out)
+		for _, system := range []string{"river", "pgq", "pgmq"} {
+			want := table.Name == "consume-1" && system != "pgmq"
+			if have := strings.Contains(out.String(), "| "+system+" (best) ° |"); have != want {
+				t.Errorf("%s: %s is marked: %v, want %v", table.Name, system, have, want)
+			}
+		}
+	}
+}
