@@ -1,5 +1,5 @@
-// Package bench holds what is measured, the SQL of each adapter's workloads, and what Weir came to. The driver is internal/bench; see
-// METHODOLOGY.md for how and why.
+// Package bench holds what is measured, the SQL of each adapter's workloads, and what Weir came to. The driver is
+// internal/bench; see METHODOLOGY.md for how and why.
 package bench
 
 import "embed"

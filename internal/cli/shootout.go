@@ -164,8 +164,8 @@ func (a *app) benchSize() *cobra.Command {
 			}
 			return a.emit(size, size.WriteTable)
 		})
-	c.Long = "Fits a model to what a shootout measured of Weir over SQL, and says how many vCPUs, how much WAL, disk and\n" +
-		"memory a PostgreSQL takes for the target, and how far the model is from its measurements. The program\n" +
+	c.Long = "Fits a model to what a shootout measured of Weir over SQL, and says how many vCPUs, how much WAL, disk\n" +
+		"and memory a PostgreSQL takes for the target, and how far the model is from its measurements. The program\n" +
 		"brings those of the project; make shootout measures your machine, for --raw."
 	flags := c.Flags()
 	flags.Float64Var(&target.Rate, "rate", 1000, "messages sent a second")

@@ -21,9 +21,9 @@ const (
 
 	deadMost = 10 // rows, of making the queues; no call of more than a thousand may add one
 
-	// Costs are the same from run to run and from PostgreSQL 14 to 18 but for which block a page's split falls into: 4 %
-	// of the WAL at most was seen, and a buffer. What costs a tenth more fails.
-	dearer = 1.08
+	// Costs are the same from run to run and from PostgreSQL 14 to 18 but for which block a page's split falls into: 6 %
+	// of the WAL at most was seen, and two buffers. What costs a tenth more fails.
+	dearer = 1.1
 	// A cost that fell by more is to be noted down, else the way back to the old one would be open.
 	cheaper = 0.85
 )

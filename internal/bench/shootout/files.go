@@ -17,8 +17,8 @@ import (
 	"slices"
 )
 
-// WriteReports writes shootout.md, shootout.svg and shootout.html into a folder, with measurements enough also size.json,
-// and returns their paths.
+// WriteReports writes shootout.md, shootout.svg and shootout.html into a folder, with measurements enough also
+// size.json, and returns their paths.
 func (s *Shootout) WriteReports(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make directory for reports: %w", err)

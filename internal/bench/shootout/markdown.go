@@ -67,8 +67,8 @@ func (s *Shootout) when() string {
 	if s.Seconds > 0 {
 		length = fmt.Sprintf(" of %g s", s.Seconds)
 	}
-	return fmt.Sprintf("%d runs%s, %s to %s UTC, %d of them failed", len(s.Results), length, first.Format("2006-01-02 15:04"),
-		last.Format("2006-01-02 15:04"), failed)
+	return fmt.Sprintf("%d runs%s, %s to %s UTC, %d of them failed", len(s.Results), length,
+		first.Format("2006-01-02 15:04"), last.Format("2006-01-02 15:04"), failed)
 }
 
 // redone reports whether a run that failed was done again with success.
