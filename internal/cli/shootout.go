@@ -142,7 +142,7 @@ func (a *app) benchCompare() *cobra.Command {
 			return a.emit(all, func(w io.Writer) { shootout.WriteComparisons(w, before, after, all) })
 		})
 	c.Long = "Says of each figure that both have by how much it differs, where that is more than chance: of each\n" +
-		"workload by the Mann-Whitney U test, which needs 4 repetitions on each side (weir bench shootout --rounds),\n" +
+		"workload by the Mann-Whitney U test, which needs 4 runs on each side (--repetitions of weir bench shootout),\n" +
 		"and of all workloads together by that test's sum over them, for which 3 are enough.\n" +
 		"Raw files are those that weir bench shootout --raw names."
 	return c

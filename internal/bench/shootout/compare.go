@@ -139,7 +139,7 @@ func WriteComparisons(w io.Writer, before, after *Shootout, all []Comparison) {
 	fmt.Fprintln(w)
 	if few {
 		fmt.Fprintf(w, "Fewer than 4 repetitions on each side are too few for p < %g in a single workload; all together\n"+
-			"may tell. Use --rounds 6 or more.\n", alpha)
+			"may tell. Use --repetitions 6 or more.\n", alpha)
 	}
 	if why := before.Machine.differs(&after.Machine); why != "" {
 		fmt.Fprintf(w, "Not only the code may differ: the first %s.\n", why)
