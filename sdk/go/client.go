@@ -253,7 +253,8 @@ func (c *Client) transaction(ctx context.Context, fn func(tx pgx.Tx) error) erro
 	return err
 }
 
-// Send sends one message and returns its id. The payload is anything that encoding/json can write.
+// Send sends one message and returns its id. The payload is anything that encoding/json can write; one that it cannot,
+// and a json.RawMessage that is no JSON, is an ErrPayload.
 func (c *Client) Send(ctx context.Context, queue string, payload any, opts ...SendOption) (int64, error) {
 	o := collectSend(opts)
 	ids, err := c.send(ctx, queue, []Outgoing{o.message(payload)}, o)
@@ -288,11 +289,12 @@ func (c *Client) send(ctx context.Context, queue string, batch []Outgoing, o sen
 		for i, m := range batch {
 			once = once && m.DedupKey != ""
 			var err error
-			if texts[i], err = toJSON(m); err != nil {
+			if texts[i], err = c.toJSON(m); err != nil {
 				return nil, err
 			}
 		}
-		return retry(ctx, c.tries, once, func() ([]int64, error) { return c.sendTexts(ctx, queue, texts, o) })
+		ids, err := retry(ctx, c.tries, once, func() ([]int64, error) { return c.sendTexts(ctx, queue, texts, o) })
+		return ids, unreadable(err)
 	})
 }
 
@@ -315,7 +317,7 @@ func (c *Client) Publish(
 ) (sent []Published, err error) {
 	o := collectSend(opts)
 	publish := func(ctx context.Context, batch []Outgoing) ([]int64, error) {
-		m, err := toJSON(batch[0])
+		m, err := c.toJSON(batch[0])
 		if err != nil {
 			return nil, err
 		}
@@ -326,7 +328,7 @@ func (c *Client) Publish(
 		for i, p := range sent {
 			ids[i] = p.ID
 		}
-		return ids, err
+		return ids, unreadable(err)
 	}
 	_, err = c.sending(ctx, topic, []Outgoing{o.message(payload)}, publish)
 	return sent, err
@@ -426,16 +428,29 @@ func (m jsonMessage) bytes() int {
 	return n
 }
 
-// toJSON writes payload and headers.
-func toJSON(m Outgoing) (jsonMessage, error) {
-	payload, err := json.Marshal(m.Payload)
-	if err != nil {
-		return jsonMessage{}, fmt.Errorf("write payload: %w: %w", ErrPayload, err)
+// toJSON writes payload and headers. What is JSON already is not read here, which takes longer than all else of a send,
+// because the database reads it; but within a transaction, which what it refuses would end.
+func (c *Client) toJSON(m Outgoing) (jsonMessage, error) {
+	_, local := c.b.(*postgres)
+	payload, ready := m.Payload.(json.RawMessage)
+	if !ready || len(payload) == 0 || !local || c.tries == 1 {
+		var err error
+		if payload, err = json.Marshal(m.Payload); err != nil {
+			return jsonMessage{}, fmt.Errorf("write payload: %w: %w", ErrPayload, err)
+		}
 	}
 	out := jsonMessage{payload: string(payload), key: orNull(m.Key), dedupKey: orNull(m.DedupKey)}
 	headers, err := headersJSON(m.Headers)
 	out.headers = textOf(headers)
 	return out, err
+}
+
+// unreadable makes an ErrPayload of an error of the database that could not read a payload.
+func unreadable(err error) error {
+	if state := sqlState(err); state == codeNotJSON || state == codeNotText {
+		return fmt.Errorf("write payload: %w: %w", ErrPayload, err)
+	}
+	return err
 }
 
 // upkeep keeps several workers of one client from doing the same upkeep.

@@ -47,11 +47,13 @@ var (
 	errFinishAlone = errors.New("a job could not be finished together with others")
 )
 
-// SQLSTATEs of a connection that cannot be made, of one that broke, of a transaction that met an error, and of what is
-// not there to be called.
+// SQLSTATEs of a connection that cannot be made, of one that broke, of a payload that is no JSON or no text, of a
+// transaction that met an error, and of what is not there to be called.
 const (
 	codeCannotConnect      = "08001"
 	codeBroken             = "08006"
+	codeNotText            = "22021"
+	codeNotJSON            = "22P02"
 	codeAbortedTransaction = "25P02"
 	codeUndefinedColumn    = "42703"
 	codeUndefinedFunction  = "42883"

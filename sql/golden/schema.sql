@@ -870,7 +870,7 @@
 -- function weir_internal.purge(queue_name text, group_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.purge_group(q weir_internal.queues, g weir_internal.groups) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_append(r weir_internal.log_record) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_append_batch(p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_priority integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_append_batch(p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_priority integer) returns void v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.q1_await(p_keys uuid[], p_table integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_checkpoint(c weir_internal.claim) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_claim(c weir_internal.claim, g weir_internal.groups, p_lane integer, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

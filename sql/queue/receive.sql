@@ -29,7 +29,7 @@ declare
     g weir_internal.groups;
     o weir.message_record;
     v_out weir.message_record[] := '{}';
-    v_claimed weir.message_record[];
+    v_had int; -- records before a claim
     v_now timestamptz := weir_internal.clock();
     v_last int := -- the lane of the newest message, if it has no key
         weir_internal.spread(coalesce(pg_sequence_last_value('weir_internal.{q}_ids'), 0), {lanes});
@@ -148,11 +148,15 @@ begin
                 continue when c.low is null;
             end if;
             if v_lane < {lanes} then
-                v_claimed := weir_internal.{q}_claim(c, g, v_lane, v_want, p_lease);
-                foreach o in array v_claimed loop
-                    v_want := v_want - o.n;
+                v_had := cardinality(v_out);
+                if v_had = 0 then -- payloads are copied whenever an array is assigned, but not from a call
+                    v_out := weir_internal.{q}_claim(c, g, v_lane, v_want, p_lease);
+                else
+                    v_out := v_out || weir_internal.{q}_claim(c, g, v_lane, v_want, p_lease);
+                end if;
+                for i in v_had + 1 .. cardinality(v_out) loop
+                    v_want := v_want - v_out[i].n;
                 end loop;
-                v_out := v_out || v_claimed;
             end if;
             exit when v_want <= 0;
         end loop;

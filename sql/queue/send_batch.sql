@@ -45,7 +45,7 @@ begin
             select weir_internal.{q}_delay(u.id, u.payload, u.key, u.headers, p_delay)
             from unnest(v_ids, p_payloads, p_keys, p_headers) as u (id, payload, key, headers));
     end if;
-    if p_keys is not null or v_count not between 1 and 1000 or pg_column_size(p_payloads) > 65536 then
+    if p_keys is not null or v_count not between 1 and 1000 or pg_column_size(p_payloads) > 131072 then
         perform weir_internal.{q}_append_batch(v_ids, p_payloads, p_keys, p_headers, coalesce(p_priority, 0));
         return v_ids;
     end if;

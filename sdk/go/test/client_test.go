@@ -2,7 +2,9 @@ package test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,6 +67,59 @@ func TestDatabaseSQLSendsAndAcksInItsTransaction(t *testing.T) {
 	}
 	if _, err := own.Send(t.Context(), "none", 1); !errors.Is(err, weir.ErrQueueNotFound) {
 		t.Errorf("no queue: %v", err)
+	}
+}
+
+// A payload that is no JSON is an ErrPayload, whether the SDK or the database reads it, of the send that has it; in a
+// transaction it is refused before the database sees it, so that the transaction goes on.
+func TestAPayloadThatIsNoJSONIsRefused(t *testing.T) {
+	t.Parallel()
+	db, c := newClient(t)
+	refuse := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, weir.ErrPayload) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, text := range []string{"", "{", `{"a":1}}`, "\x00"} {
+		bad, good := json.RawMessage(text), json.RawMessage(`{"a": "<b>"}`)
+		_, err := c.Send(t.Context(), "q", bad)
+		refuse("a send", err)
+		_, err = c.Publish(t.Context(), "topic", bad)
+		refuse("a publication", err)
+		_, err = c.SendBatch(t.Context(), "q", []weir.Outgoing{{Payload: good}, {Payload: bad}})
+		refuse("a batch", err)
+		tx := get(db.Pool(t).Begin(t.Context()))(t)
+		_, err = c.In(tx).Send(t.Context(), "q", bad)
+		_, next := c.In(tx).Send(t.Context(), "q", good)
+		must(t, tx.Rollback(t.Context()))
+		refuse("in a transaction", err)
+		must(t, next)
+	}
+	coalesced := c.Coalesced()
+	failures := make([]error, 40)
+	var sends sync.WaitGroup
+	for i := range failures {
+		sends.Go(func() {
+			_, failures[i] = coalesced.Send(t.Context(), "q", json.RawMessage(`{"a": "<b>"}`[i%2:]))
+		})
+	}
+	sends.Wait()
+	for i, err := range failures {
+		if i%2 == 0 {
+			must(t, err)
+		} else {
+			refuse("beside others", err)
+		}
+	}
+	got := get(c.Receive(t.Context(), "q", weir.Max(100)))(t)
+	if len(got) != len(failures)/2 {
+		t.Errorf("%d were sent", len(got))
+	}
+	for _, m := range got {
+		if string(m.Payload) != `{"a": "<b>"}` {
+			t.Errorf("received %s", m.Payload)
+		}
 	}
 }
 
