@@ -163,7 +163,6 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 	if opts.Small { // nothing is to depend on how slow the machine is
 		drain = settleWithin
 	}
-	systems = installed(ctx, systems, opts.Log)
 	server, err := openServer(ctx, opts.DSN, opts.Bin, opts.Log)
 	if err != nil {
 		return nil, err
@@ -178,6 +177,7 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, raw.file.Close()) }()
+	systems = installed(ctx, systems, opts.Log) // takes minutes: what the options cannot have is said before
 	d := &driver{
 		server: server, seconds: opts.Seconds, drain: drain, log: opts.Log, cores: runtime.NumCPU(),
 		shootout:      began.UTC().Format("20060102T150405"),
