@@ -64,9 +64,10 @@ begin
              where g.queue_no = $1
              union all
              select k.slot, k.id, k.id from weir_internal.groups g
-             cross join lateral weir_internal.q%1$s_cursor((-2 - g.no)::smallint) k
-             where g.queue_no = $1 -- the newest tally of its claims
-                 and coalesce(g.concurrency_max, g.key_concurrency_max) is not null),
+             cross join lateral ( -- the newest tally of its claims, which who has read a limit since lifted looks for
+                 select c.slot, c.id from weir_internal.q%1$s_claims_2 c
+                 where c.slot = (-2 - g.no)::smallint and c.what = 0 order by c.id desc limit 1) k
+             where g.queue_no = $1),
          needed as materialized (
              select slot, id from slots
              union

@@ -86,6 +86,25 @@ func TestNoKeyHasMoreClaimedThanItsLimit(t *testing.T) {
 	})
 }
 
+// TestWhoHasReadALimitSinceLiftedFindsTheClaims asks what a receive and stats ask while the turn is not theirs.
+func TestWhoHasReadALimitSinceLiftedFindsTheClaims(t *testing.T) {
+	each(t, "key_concurrency_max => 1", func(b bench) {
+		b.ok("select weir.create_group('jobs', 'other', key_concurrency_max => 1)") // so that the functions stay
+		b.sendTo("a", 3)
+		b.byKey("a1", 10)
+		b.ok("create temp table was as select g from weir_internal.groups g where g.name = 'limited'")
+		b.ok("select weir.configure_group('jobs', 'limited', key_concurrency_max => 0)")
+		b.ok("update weir_internal.queues set claims_bytes = 1")
+		for range 4 {
+			b.ok("select weir_internal.rotate_claims(q) from weir_internal.queues q")
+		}
+		if ring := pgtest.QueryVal[int64](b, b.db, "select last_value from weir_internal.q1_claims_ring"); ring < 2 {
+			b.Fatalf("the ring of claims is at %d", ring)
+		}
+		b.ok("select weir_internal.q1_flight(g, null) from was")
+	})
+}
+
 func TestEveryWayToReceiveKeepsToTheLimitOfAKey(t *testing.T) {
 	each(t, "key_concurrency_max => 3", func(b bench) {
 		b.sendTo("a", 40)
