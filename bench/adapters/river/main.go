@@ -39,6 +39,7 @@ func pool(ctx context.Context, c *adapter.Command) (*pgxpool.Pool, error) {
 	if c.Setting == "best" { // no worker waits for a connection
 		config.MaxConns = int32(min(max(10, c.Clients), 50))
 	}
+	config.MinConns = 4 // open before the run begins
 	p, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)

@@ -49,6 +49,7 @@ func connect(ctx context.Context, c *adapter.Command) (*weir.Client, error) {
 		q.Set("default_query_exec_mode", "cache_statement")
 	}
 	q.Set("pool_max_conns", strconv.Itoa(max(4, min(c.Clients, 16))))
+	q.Set("pool_min_conns", "4") // open before the run begins
 	u.RawQuery = q.Encode()
 	return weir.Connect(ctx, u.String())
 }
