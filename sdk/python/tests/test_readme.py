@@ -84,6 +84,12 @@ def test_a_row_and_a_message_of_the_readme_commit_together(shop: str) -> None:
         assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
 
 
+def test_what_many_of_the_readme_send_at_once_arrives(shop: str) -> None:
+    with weir.connect(shop) as client:
+        run("Many who send at once", client=client)
+        assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
+
+
 def test_the_exactly_once_handler_of_the_readme_packs_and_sends_onward(
     shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +149,7 @@ def test_these_are_all_blocks_of_the_readme() -> None:
     tested = [
         "Weir for Python",
         "In your own transaction",
+        "Many who send at once",
         "Exactly once",
         "Jobs",
         "Traces",
