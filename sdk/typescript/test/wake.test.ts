@@ -17,7 +17,8 @@ class Requests {
     const noting = class extends pg.Client {
       // eslint-disable-next-line @typescript-eslint/no-explicit-any -- query has many forms
       override query(...args: any[]): any {
-        const [text, values] = args as [unknown, unknown[]];
+        const [first, more] = args as [string | pg.QueryConfig, unknown[]];
+        const { text, values = [] } = typeof first === "string" ? { text: first, values: more } : first;
         if (String(text).includes("receive_records")) list.push(`receive ${values[2]}`);
         if (String(text).includes('"receive:')) list.push(`receive ${values[1]}`); // the queue's own
         if (String(text).includes("mark_waiting")) list.push("mark");
