@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -81,8 +82,20 @@ func (c *Client) sendAhead(ctx context.Context, send query) ([]int64, error) {
 }
 
 // Flush waits until all that was committed before is durable, as synchronous_commit says: it commits a record of its
-// own, which logical decoding shows as a message of "weir".
-func (c *Client) Flush(ctx context.Context) error { return c.exec(ctx, "flush messages", sqlFlush) }
+// own, which logical decoding shows as a message of "weir". However it fails, what was committed may be there, so that
+// the error is that of a connection that broke: who gets another might send it again.
+func (c *Client) Flush(ctx context.Context) error {
+	err := c.exec(ctx, "flush messages", sqlFlush)
+	if err == nil {
+		return nil
+	}
+	return &Error{
+		Code: codeConnection, Name: "connection_failure",
+		Message: "it is unknown whether the messages are durable: " + err.Error(),
+		Hint:    "Look whether they are there before they are sent again, or send them with dedup keys.",
+		Status:  http.StatusServiceUnavailable, Retryable: true, err: err,
+	}
+}
 
 // SendOnce is SendBatch that tells which messages were repeats, and so not sent.
 func (c *Client) SendOnce(ctx context.Context, queue string, batch []Outgoing, opt SendOptions) ([]Sent, error) {

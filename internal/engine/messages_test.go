@@ -401,6 +401,19 @@ func TestAMessageIsShownWithItsStateInEachGroup(t *testing.T) {
 	}
 }
 
+func TestAFlushThatFailsLeavesOpenWhatWasSent(t *testing.T) {
+	t.Parallel()
+	db, _ := newQueue(t, 0)
+	conn := db.Conn(t)
+	if _, err := conn.Exec(t.Context(), "begin; select 1 / 0"); err == nil {
+		t.Fatal("the transaction has not failed")
+	}
+	err := engine.New(conn).Flush(t.Context())
+	if engine.Code(err) != "08006" { // any other says that nothing was done, and SDKs send again
+		t.Errorf("flush: %v", err)
+	}
+}
+
 func TestWhatWasSentAheadCanBeReceivedAndIsDurableAfterAFlush(t *testing.T) {
 	t.Parallel()
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
