@@ -44,7 +44,7 @@ func (l *load) consume(ctx context.Context, t taker) {
 		StopTimeout: l.o.Lease, OnError: func(m *weir.RawMessage, err error) {
 			if m == nil {
 				l.failed("work in "+t.name(), err)
-			} else if !errors.Is(err, errTransient) {
+			} else if !errors.Is(err, errTransient) && !away(err) { // forward tells of that
 				l.failed("handle in "+t.name(), err)
 			}
 		},
@@ -70,14 +70,14 @@ func (t taker) handle(ctx context.Context, m *weir.Message[app.Body]) error {
 	err := t.work(ctx, m, p)
 	switch {
 	case err == nil:
-		t.checker.End(p, app.Done)
+		t.checker.End(p, m.Attempt, app.Done)
 		if t.group >= 0 {
 			t.finished.Add(time.Since(planned))
 		}
 	case m.Attempt >= t.o.MaxAttempts && errors.Is(err, errTransient):
-		t.checker.End(p, app.Dead)
+		t.checker.End(p, m.Attempt, app.Dead)
 	default:
-		t.checker.End(p, app.Failed)
+		t.checker.End(p, m.Attempt, app.Failed)
 	}
 	return err
 }
@@ -100,7 +100,13 @@ func (t taker) work(ctx context.Context, m *weir.Message[app.Body], p app.Place)
 
 // forward acks the message and sends it to the second queue, in one transaction.
 func (t taker) forward(ctx context.Context, m *weir.Message[app.Body], p app.Place) error {
-	t.checker.Acking(p)
+	t.forwarding[p.Session].Lock()
+	defer t.forwarding[p.Session].Unlock()
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // the message came again while this one waited
+	}
+	t.checker.Acking(p, m.Attempt)
+	began := time.Now()
 	seq := t.second.Announce(p.Session, 1)
 	err := t.takers.Transaction(ctx, func(tx *weir.Client) error {
 		if _, err := tx.Ack(ctx, t.queue, m.ClaimID, m.ID); err != nil {
@@ -114,9 +120,13 @@ func (t taker) forward(ctx context.Context, m *weir.Message[app.Body], p app.Pla
 		t.commits.Add(1)
 		return nil
 	}
-	if errors.Is(err, weir.ErrOutcomeUnknown) {
-		t.stopSending() // nothing that follows could be judged
-		return err
+	if away(err) {
+		t.failed("forward", err)
+		sent := app.Place{Session: p.Session, Seq: seq}
+		if t.ask(app.Question{Place: sent, Queue: app.SecondQueue, Began: began}) {
+			t.commits.Add(1)
+			return nil
+		}
 	}
 	t.second.Withdraw(p.Session, 1)
 	return err
@@ -176,14 +186,25 @@ func (t taker) one(ctx context.Context, line []*weir.RawMessage) {
 			err = t.handle(ctx, m)
 		}
 		if err == nil {
-			if err = m.Ack(ctx); err != nil {
-				t.failed("ack in "+t.name(), err)
-			}
+			t.settle("ack", func() error { return m.Ack(ctx) })
 			continue
 		}
-		if err := raw.Nack(ctx, weir.Reason(err.Error())); err != nil {
-			t.failed("nack in "+t.name(), err)
-		}
+		t.settle("nack", func() error { return raw.Nack(ctx, weir.Reason(err.Error())) })
 		return
+	}
+}
+
+// settleAgain is how long settle waits before it makes a call again.
+const settleAgain = 100 * time.Millisecond
+
+// settle makes a call, which may be done twice, until the database is there to do it.
+func (t taker) settle(verb string, call func() error) {
+	err := call()
+	for ; away(err); err = call() {
+		t.failed(verb+" in "+t.name(), err)
+		time.Sleep(settleAgain)
+	}
+	if err != nil {
+		t.failed(verb+" in "+t.name(), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,12 +38,19 @@ type load struct {
 	sent     chan struct{} // closed when the producers have ended
 
 	pushed, commits, failures, lost atomic.Int64
+	cut, found                      atomic.Int64
 
 	left                     atomic.Int64 // messages that may still be sent
 	push, delivery, finished *app.Clock
 
-	mu   sync.Mutex
-	told []string // failures
+	forwarding []sync.Mutex // by session: one forward at a time, so that the second queue has its order
+
+	writing sync.Mutex // a line at a time
+
+	mu    sync.Mutex
+	told  []string // failures
+	asked int64
+	open  map[int64]chan bool // questions
 }
 
 func newLoad(ctx context.Context, c *app.Command) (*load, error) {
@@ -50,6 +58,7 @@ func newLoad(ctx context.Context, c *app.Command) (*load, error) {
 		o: c.Options, stream: app.NewStream(c.Options.Sessions), second: app.NewStream(c.Options.Sessions),
 		stop: make(chan struct{}), finish: make(chan struct{}), sent: make(chan struct{}),
 		push: app.NewClock(), delivery: app.NewClock(), finished: app.NewClock(),
+		forwarding: make([]sync.Mutex, c.Options.Sessions), open: map[int64]chan bool{},
 	}
 	l.chance = app.NewChance(&l.o)
 	l.left.Store(l.o.Messages)
@@ -90,16 +99,53 @@ func (l *load) close() {
 	l.takers.Close()
 }
 
-// listen does what the driver says. When the driver is gone, nobody is left to report to.
+// listen does what the driver says. When the driver is gone before the end, nobody is left to report to.
 func (l *load) listen(lines *bufio.Scanner) {
+	finishing := false
 	for lines.Scan() {
-		if lines.Text() == app.FinishLine {
+		var a app.Answer
+		switch line := lines.Text(); {
+		case line == app.FinishLine:
+			finishing = true
 			l.stopSending()
 			close(l.finish)
-			return
+		case line == app.ShakenLine:
+			l.shaken()
+		case json.Unmarshal(lines.Bytes(), &a) == nil:
+			l.answer(a)
 		}
 	}
-	os.Exit(1)
+	if !finishing {
+		os.Exit(1)
+	}
+}
+
+// ask returns whether a message is there whose send failed in a way that does not tell. The driver looks when the
+// database is back.
+func (l *load) ask(q app.Question) bool {
+	answer := make(chan bool, 1)
+	l.mu.Lock()
+	l.asked++
+	q.ID = l.asked
+	l.open[q.ID] = answer
+	l.mu.Unlock()
+	if err := l.write(app.Event{Question: &q}); err != nil {
+		l.failed("ask", err) // the driver is gone, and listen sees that
+	}
+	there := <-answer
+	if there {
+		l.found.Add(1)
+	}
+	return there
+}
+
+func (l *load) answer(a app.Answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if waiting, ok := l.open[a.ID]; ok {
+		delete(l.open, a.ID)
+		waiting <- a.There
+	}
 }
 
 func (l *load) stopSending() { l.stopOnce.Do(func() { close(l.stop) }) }
@@ -151,7 +197,7 @@ func (l *load) tickAll(quiet <-chan struct{}) {
 		}
 		t := l.tick()
 		t.Push, t.Delivery, t.Finish = l.push.Lap(), l.delivery.Lap(), l.finished.Lap()
-		if err := write(app.Event{Tick: &t}); err != nil {
+		if err := l.write(app.Event{Tick: &t}); err != nil {
 			return // the driver is gone, and listen sees that
 		}
 	}
@@ -160,8 +206,12 @@ func (l *load) tickAll(quiet <-chan struct{}) {
 func (l *load) tick() app.Tick {
 	t := app.Tick{
 		At: time.Since(l.begin).Seconds(), Pushing: true, Pushed: l.pushed.Load(), Second: l.secondChecker.Counts(),
-		Commits: l.commits.Load(), Errors: l.failures.Load(), Lost: l.lost.Load(),
+		Commits: l.commits.Load(), Errors: l.failures.Load(), Lost: l.lost.Load(), Cut: l.cut.Load(),
+		Found: l.found.Load(),
 	}
+	l.mu.Lock()
+	t.Asked = l.asked
+	l.mu.Unlock()
 	select {
 	case <-l.sent:
 		t.Pushing = false
@@ -176,30 +226,40 @@ func (l *load) tick() app.Tick {
 func (l *load) report(seconds float64) error {
 	out := app.Outcome{Tick: l.tick(), Seconds: seconds, Sent: l.stream.Lengths(), Forwarded: l.second.Lengths()}
 	out.Push, out.Delivery, out.Finish = l.push.Total(), l.delivery.Total(), l.finished.Total()
-	for _, c := range append(l.checkers, l.secondChecker) {
+	for _, c := range l.all() {
 		out.Findings = append(out.Findings, c.Finding())
 	}
 	l.mu.Lock()
 	out.LastErrors = l.told
 	l.mu.Unlock()
-	return write(app.Event{Outcome: &out})
+	return l.write(app.Event{Outcome: &out})
 }
 
-func write(e app.Event) error {
+func (l *load) write(e app.Event) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	if err := json.NewEncoder(os.Stdout).Encode(e); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
 	return nil
 }
 
+// all are the checkers of all groups.
+func (l *load) all() []*app.Checker { return append(slices.Clone(l.checkers), l.secondChecker) }
+
 // errorsMax is how many failures are told in words.
 const errorsMax = 20
 
 // failed notes a call that failed. One whose claim had ended is counted apart: the machine was too slow for the lease,
-// and the message comes again.
+// and the message comes again. So is one that failed because the database was away.
 func (l *load) failed(doing string, err error) {
-	if errors.Is(err, weir.ErrClaimLost) || errors.Is(err, weir.ErrClaimExpired) {
+	switch {
+	case errors.Is(err, weir.ErrClaimLost) || errors.Is(err, weir.ErrClaimExpired):
 		l.lost.Add(1)
+		return
+	case away(err):
+		l.cut.Add(1)
+		l.shaken()
 		return
 	}
 	l.failures.Add(1)
@@ -207,5 +267,22 @@ func (l *load) failed(doing string, err error) {
 	defer l.mu.Unlock()
 	if len(l.told) < errorsMax {
 		l.told = append(l.told, doing+": "+err.Error())
+	}
+}
+
+// shaken tells all checkers that calls may be lost.
+func (l *load) shaken() {
+	for _, c := range l.all() {
+		c.Shaken(l.o.MaxAttempts)
+	}
+}
+
+// away reports whether a call failed because the database, or the server before it, was not there or went away.
+func away(err error) bool {
+	switch code := weir.Code(err); code {
+	case "57P01", "57P02", "57P03": // shut down, crashed, not ready yet
+		return true
+	default:
+		return strings.HasPrefix(code, "08") || errors.Is(err, weir.ErrOutcomeUnknown)
 	}
 }

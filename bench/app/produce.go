@@ -61,7 +61,7 @@ func (l *load) produce(ctx context.Context, i int) {
 			return
 		}
 		if err := p.send(ctx, due, n); err != nil {
-			l.failed("send", err) // whether it was sent is unknown: nothing that follows could be judged
+			l.failed("send", err)
 			l.stopSending()
 			return
 		}
@@ -132,8 +132,18 @@ func (p *producer) send(ctx context.Context, due time.Time, n int) error {
 		batch[i].Payload = app.NewBody(due, session, seq+int64(i), p.letters[from:], bytes)
 	}
 	began := time.Now()
-	if _, err := p.senders.SendBatch(ctx, app.Queue, batch); err != nil {
-		return err
+	for {
+		_, err := p.senders.SendBatch(ctx, app.Queue, batch)
+		if err == nil {
+			break
+		}
+		if !away(err) {
+			return err
+		}
+		p.failed("send", err)
+		if p.ask(app.Question{Place: app.Place{Session: session, Seq: seq}, Queue: app.Queue, Began: began}) {
+			break // a send is one transaction: with its first message the others are there
+		}
 	}
 	p.push.Add(time.Since(began))
 	p.pushed.Add(int64(n))

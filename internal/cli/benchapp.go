@@ -56,6 +56,8 @@ func appLoadFlags(flags *pflag.FlagSet, o *bench.Options) {
 	flags.DurationVar(&o.Drain, "drain", o.Drain, "time for the consumers to finish what was sent")
 	flags.IntVar(&o.Connections, "connections", o.Connections, "connections of the producers, and of the consumers")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of all that is by chance")
+	flags.DurationVar(&o.KillPostgres, "kill-postgres", 0, "kill PostgreSQL by SIGKILL so often while messages are\n"+
+		"sent, and start it again; only without --dsn (default: never)")
 	flags.StringVar(&o.Root, "root", "", "the checkout of the repository (default: the one around)")
 }
 

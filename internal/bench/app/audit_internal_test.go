@@ -98,3 +98,51 @@ func TestEachForgedFaultOfTheBooksIsFound(t *testing.T) {
 		})
 	}
 }
+
+// shakenBooks are those of a group of which PostgreSQL was killed: 12 ids were given out for 10 messages, one died of
+// lost deliveries, and one was finished whose ack was lost.
+func shakenBooks() (Report, Backlog, []letter) {
+	r, b, letters := books()
+	r.Kills = 1
+	r.Outcome.Findings[0] = Finding{
+		GroupCounts: GroupCounts{Deliveries: 18, Done: 9, Dead: 1}, Skipped: []Place{{0, 1}}, LastDone: []Place{{0, 2}},
+	}
+	b.Sent = 12
+	return r, b, letters
+}
+
+func TestBooksBalanceAfterAKill(t *testing.T) {
+	t.Parallel()
+	r, b, letters := shakenBooks()
+	r.compare(0, b, 0, 10, letters)
+	if err := r.judge(); err != nil {
+		t.Error(err)
+	}
+	if a := r.Audit.Groups[0]; a.Sent != 10 || a.Acked != 8 || a.Dead != 2 || a.Left != 0 {
+		t.Errorf("the books are %+v", a)
+	}
+}
+
+func TestEachForgedFaultOfTheBooksIsFoundAfterAKill(t *testing.T) {
+	t.Parallel()
+	for name, forge := range map[string]func(r *Report, b *Backlog, letters *[]letter){
+		"a lost message": func(r *Report, _ *Backlog, _ *[]letter) { r.Outcome.Findings[0].Done-- },
+		"too few ids":    func(_ *Report, b *Backlog, _ *[]letter) { b.Sent = 9 },
+		"passed over and not dead": func(r *Report, _ *Backlog, l *[]letter) {
+			*l = (*l)[1:]
+			r.Outcome.Findings[0].Done++
+		},
+		"a finished one that is dead": func(r *Report, _ *Backlog, _ *[]letter) { r.Outcome.Findings[0].LastDone = nil },
+		"ids without a kill":          func(r *Report, _ *Backlog, _ *[]letter) { r.Kills = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, b, letters := shakenBooks()
+			forge(&r, &b, &letters)
+			r.compare(0, b, 0, 10, letters)
+			if err := r.judge(); !errors.Is(err, ErrWrong) {
+				t.Errorf("the verdict is %v", err)
+			}
+		})
+	}
+}

@@ -62,10 +62,14 @@ type Checker struct {
 
 	deliveries, again, failed, done, dead atomic.Int64
 
+	last atomic.Int64 // the last attempt, once calls may have been lost
+
 	mu       sync.Mutex
 	faults   map[Fault]int64
 	examples []string
 	letters  []Place
+	skipped  []Place
+	lastDone []Place
 }
 
 // line is how far a session's messages have come in a group.
@@ -76,13 +80,19 @@ type line struct {
 	acking  bool           // and its handler acks it, so that the next may come before the handler has ended
 	attempt int            // its last
 	owed    map[int64]bool // those that the next came before so, and whose handlers must end well
-	dead    map[int64]int  // those that are, by their last attempt
+	dead    map[int64]bool // those that are
 }
 
 // NewChecker returns the checker of a group of a stream's queue.
 func NewChecker(group string, s *Stream) *Checker {
 	return &Checker{group: group, stream: s, lines: make([]line, len(s.announced)), faults: map[Fault]int64{}}
 }
+
+// Shaken notes that from now on calls may be lost, because the database went away: a receive's answer, or an ack until
+// its lease has ended. So a message may come again while it is still being worked on, and one may die of deliveries
+// that no handler saw. What is taken for that is told by Finding, to be held against the dead letters. A message has so
+// many attempts.
+func (c *Checker) Shaken(attempts int) { c.last.Store(int64(attempts)) }
 
 // Begin sees a delivery when its handler begins. It returns false when the message was done before, which is no fault
 // of a queue that delivers at least once, or when it is at fault: then End must not be called for it.
@@ -101,6 +111,9 @@ func (c *Checker) Begin(p Place, attempt int) bool {
 		}
 		l.owed[l.next] = true
 		l.next, l.attempt, l.running = p.Seq, 0, false
+	}
+	if c.last.Load() > 0 {
+		c.forgive(l, p, attempt)
 	}
 	switch {
 	case p.Seq < l.next:
@@ -123,20 +136,49 @@ func (c *Checker) Begin(p Place, attempt int) bool {
 	return true
 }
 
-// Acking sees that a handler, whose Begin was true, is about to ack its message: when that is done the next message may
-// come, and the handler only learns of it a moment later.
-func (c *Checker) Acking(p Place) {
+// forgive takes what lost calls explain for that: a handler has no message any more that came again, or that a later
+// one of its key follows; and what was skipped is dead.
+func (c *Checker) forgive(l *line, p Place, attempt int) {
+	if l.running && (p.Seq > l.next || p.Seq == l.next && attempt > l.attempt) {
+		l.running = false
+	}
+	for l.next < p.Seq {
+		skipped := Place{p.Session, l.next}
+		c.bury(l, skipped)
+		c.mu.Lock()
+		c.skipped = append(c.skipped, skipped)
+		c.mu.Unlock()
+		l.next, l.attempt = l.next+1, 0
+	}
+}
+
+// bury notes that a message is dead.
+func (c *Checker) bury(l *line, p Place) {
+	c.dead.Add(1)
+	if l.dead == nil {
+		l.dead = map[int64]bool{}
+	}
+	l.dead[p.Seq] = true
+}
+
+// Acking sees that the handler of an attempt, whose Begin was true, is about to ack its message: when that is done the
+// next message may come, and the handler only learns of it a moment later.
+func (c *Checker) Acking(p Place, attempt int) {
 	l := &c.lines[p.Session]
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.acking = true
+	l.acking = l.acking || l.has(p, attempt)
+}
+
+// has reports whether an attempt at a message is the one that is being worked on.
+func (l *line) has(p Place, attempt int) bool {
+	return l.running && l.next == p.Seq && l.attempt == attempt
 }
 
 // late is a message that was done or dead already.
 func (c *Checker) late(l *line, p Place, attempt int) {
-	_, isDead := l.dead[p.Seq]
 	switch {
-	case isDead:
+	case l.dead[p.Seq]:
 		c.fault(Undead, p, attempt, "")
 	case attempt <= 1:
 		c.fault(Repeated, p, attempt, fmt.Sprintf("%d is due", l.next))
@@ -155,8 +197,8 @@ const (
 	Dead                 // it failed for the last time
 )
 
-// End sees how a handler ended whose Begin was true.
-func (c *Checker) End(p Place, r Result) {
+// End sees how the handler of an attempt ended whose Begin was true.
+func (c *Checker) End(p Place, attempt int, r Result) {
 	l := &c.lines[p.Session]
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,22 +211,26 @@ func (c *Checker) End(p Place, r Result) {
 		}
 		return
 	}
+	if !l.has(p, attempt) {
+		return // it came again meanwhile, or is dead: what its handler says is refused
+	}
 	l.running = false
 	switch r {
 	case Failed:
 		c.failed.Add(1)
 		return
 	case Dead:
-		c.dead.Add(1)
-		if l.dead == nil {
-			l.dead = map[int64]int{}
-		}
-		l.dead[p.Seq] = l.attempt
+		c.bury(l, p)
 		c.mu.Lock()
 		c.letters = append(c.letters, p)
 		c.mu.Unlock()
 	case Done:
 		c.done.Add(1)
+		if last := c.last.Load(); last > 0 && int64(attempt) >= last {
+			c.mu.Lock()
+			c.lastDone = append(c.lastDone, p)
+			c.mu.Unlock()
+		}
 	}
 	l.next, l.attempt = p.Seq+1, 0
 }
@@ -235,11 +281,17 @@ type Finding struct {
 	ByFault  map[Fault]int64 `json:"by_fault,omitempty"`
 	Examples []string        `json:"examples,omitempty"`
 	Letters  []Place         `json:"letters,omitempty"` // those that are dead
+
+	Skipped  []Place `json:"skipped,omitempty"`   // dead, too, of deliveries that were lost, or else overtaken
+	LastDone []Place `json:"last_done,omitempty"` // done at the last attempt, and dead if its ack was lost
 }
 
 // Finding returns what was found, when nothing is delivered any more.
 func (c *Checker) Finding() Finding {
-	f := Finding{GroupCounts: c.Counts(), Group: c.group, ByFault: c.faults, Examples: c.examples, Letters: c.letters}
+	f := Finding{
+		GroupCounts: c.Counts(), Group: c.group, ByFault: c.faults, Examples: c.examples, Letters: c.letters,
+		Skipped: c.skipped, LastDone: c.lastDone,
+	}
 	for i := range c.lines {
 		f.Missing += c.stream.announced[i].Load() - c.lines[i].next + int64(len(c.lines[i].owed))
 	}

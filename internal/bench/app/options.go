@@ -72,6 +72,8 @@ type Options struct {
 	Connections int           `json:"connections"`
 	Seed        uint64        `json:"seed"`
 
+	KillPostgres time.Duration `json:"kill_postgres"` // between two kills of the server, which is started again; 0: none
+
 	DSN     string       `json:"-"` // a URL; "": start a server
 	Root    string       `json:"-"` // of the checkout; "": the folder above that has bench/app
 	Program string       `json:"-"` // `weir`, for Via http; "": this one
@@ -149,6 +151,9 @@ func (o *Options) complete() error {
 	return o.check()
 }
 
+// retentionLeast is long enough for a server to come back and be asked what was sent before.
+const retentionLeast = 30 * time.Second
+
 func (o *Options) check() error {
 	percent := func(v float64) bool { return v >= 0 && v <= 100 }
 	switch {
@@ -180,6 +185,12 @@ func (o *Options) check() error {
 	case o.MaxAttempts < 1 || o.Messages < 0 || o.Duration <= 0 || o.Drain <= 0:
 		return optionf("%d attempts, %d messages, %v of sending and %v to drain; attempts and times must be above 0",
 			o.MaxAttempts, o.Messages, o.Duration, o.Drain)
+	case o.KillPostgres < 0 || o.KillPostgres > 0 && o.DSN != "":
+		return optionf("a kill of PostgreSQL every %v; it must be above 0, and the server one that is started here",
+			o.KillPostgres)
+	case o.KillPostgres > 0 && o.Retention < retentionLeast:
+		return optionf("a retention of %v; where PostgreSQL is killed it must be %v at least, so that what was sent can be "+
+			"looked for", o.Retention, retentionLeast)
 	}
 	return nil
 }

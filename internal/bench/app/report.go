@@ -18,6 +18,7 @@ type Report struct {
 	Started     time.Time        `json:"started"`
 	Interrupted bool             `json:"interrupted"` // sending was ended early
 	Drained     bool             `json:"drained"`     // all groups finished all that was sent
+	Kills       int              `json:"kills"`       // of PostgreSQL
 	Outcome     Outcome          `json:"outcome"`
 	Audit       Audit            `json:"audit"`
 	Wrong       []string         `json:"wrong"` // everything that does not fit; nothing, when all is well
@@ -48,6 +49,9 @@ func (r *Report) wrong(format string, args ...any) {
 		r.Wrong = append(r.Wrong, fmt.Sprintf(format, args...))
 	}
 }
+
+// shaken reports whether the database went away while the run was on, so that calls may have been lost.
+func (r *Report) shaken() bool { return r.Kills > 0 || r.Outcome.Cut > 0 }
 
 // judge adds what was seen to what is wrong, and returns ErrWrong when anything is.
 func (r *Report) judge() error {
@@ -138,6 +142,11 @@ func (r *Report) rows() []row {
 		{"memory", fmt.Sprintf("PostgreSQL %.0f MB private, weir serve %.0f MB, load %.0f MB", r.ServerMB, r.HTTPMB,
 			r.LoadMB)},
 		{"claims lost", fmt.Sprintf("%d calls found that a lease had ended before the handlers had", o.Lost)},
+	}
+	if r.shaken() {
+		rows = append(rows, row{"database away", fmt.Sprintf(
+			"PostgreSQL killed %d times; %d calls failed and were made again; of %d sends it was unknown whether they had "+
+				"happened, and %d had", r.Kills, o.Cut, o.Asked, o.Found)})
 	}
 	for i, g := range r.Audit.Groups {
 		seen := o.Findings[i]

@@ -18,11 +18,16 @@ type run struct {
 	opts   Options
 	host   *shootout.Host
 	conn   *pgx.Conn // counts and samples
-	server *process  // `weir serve`; nil over SQL
+	dsn    string
+	server *process // `weir serve`; nil over SQL
 	load   *loader
 	report *Report
 
-	before costs
+	before  costs
+	spent   costs      // so far
+	started time.Time  // the server, or the load if that was later
+	seen    time.Time  // when the database last answered
+	open    []Question // of the load
 }
 
 // Run does a run. When ctx ends, so does the load, and the report is of what there is until then. With ErrWrong, too,
@@ -52,7 +57,7 @@ func Run(ctx context.Context, opts Options) (_ *Report, err error) {
 	if err := r.prepare(ctx, dsn); err != nil {
 		return nil, err
 	}
-	defer r.conn.Close(ctx) //nolint:errcheck // nothing is left to say
+	defer func() { _ = r.conn.Close(ctx) }() // nothing is left to say; it may be a later one
 	target := dsn
 	if opts.Via == ViaHTTP {
 		if r.server, target, err = startServer(ctx, opts.Program, dsn); err != nil {
@@ -60,13 +65,15 @@ func Run(ctx context.Context, opts Options) (_ *Report, err error) {
 		}
 		defer r.server.kill()
 	}
-	if r.before, err = r.costs(ctx); err != nil {
+	if err := r.costs(ctx); err != nil {
 		return nil, err
 	}
+	r.before = r.spent
 	if r.load, err = startLoad(program, Command{Options: opts, Target: target}); err != nil {
 		return nil, err
 	}
 	defer r.load.end()
+	r.started, r.seen = time.Now(), time.Now()
 	if err := r.follow(ctx, interrupted); err != nil {
 		return nil, err
 	}
@@ -81,6 +88,7 @@ func (r *run) prepare(ctx context.Context, dsn string) (err error) {
 	if r.report.Machine, err = r.host.Machine(ctx); err != nil {
 		return fmt.Errorf("ask for machine: %w", err)
 	}
+	r.dsn = dsn
 	if r.conn, err = pgx.Connect(ctx, dsn); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -140,22 +148,41 @@ func (r *run) follow(ctx context.Context, interrupted <-chan struct{}) error {
 				return errors.Join(fmt.Errorf("%w: it ended early", ErrLoad), r.load.wait())
 			case e.Outcome != nil:
 				return r.ended(ctx, e.Outcome)
-			case e.Tick == nil:
-				continue
-			}
-			s, err := r.sample(ctx, e.Tick)
-			if err != nil {
-				return err
-			}
-			r.show(s)
-			r.report.Drained = !s.Pushing && s.drained()
-			if r.report.Drained || w.over(s, r.opts.Drain) {
-				if err := r.finish(&w); err != nil {
+			case e.Question != nil:
+				r.open = append(r.open, *e.Question)
+			case e.Tick != nil:
+				if err := r.second(ctx, e.Tick, &w); err != nil {
 					return err
 				}
 			}
 		}
 	}
+}
+
+// second does what is to be done each second: look, tell, answer, kill, and finish when all is drained.
+func (r *run) second(ctx context.Context, t *Tick, w *watch) error {
+	s, err := r.sample(ctx, t)
+	if err != nil {
+		return err
+	}
+	r.show(s)
+	if s.Away && r.report.Interrupted {
+		return fmt.Errorf("%w: interrupted while the database was away, so that nothing could be checked", ErrLoad)
+	}
+	if !s.Away {
+		if _, err := r.reach(ctx, func() error { return r.answer(ctx) }); err != nil {
+			return err
+		}
+	}
+	kills := r.report.Kills
+	if err := r.crash(ctx, s); err != nil || r.report.Kills > kills {
+		return err
+	}
+	r.report.Drained = !s.Pushing && len(r.open) == 0 && s.drained()
+	if r.report.Drained || w.over(s, r.opts.Drain) {
+		return r.finish(w)
+	}
+	return nil
 }
 
 // watch decides when to wait for a drain no more.

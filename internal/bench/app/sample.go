@@ -21,7 +21,8 @@ type Sample struct {
 	ServerCPU float64   `json:"server_cpu_s"`
 	HTTPCPU   float64   `json:"http_cpu_s,omitempty"`
 	LoadCPU   float64   `json:"load_cpu_s"`
-	Rates     Rates     `json:"rates"` // of the last second
+	Rates     Rates     `json:"rates"`          // of the last second
+	Away      bool      `json:"away,omitempty"` // the database was, so that its figures are those before
 }
 
 // Rates are messages a second, of all groups together.
@@ -80,19 +81,25 @@ func (r *run) backlogs(ctx context.Context) ([]Backlog, error) {
 	return all, nil
 }
 
+// shaken reports whether calls may have been lost by now.
+func (r *run) shaken(t *Tick) bool { return r.report.Kills > 0 || t.Cut > 0 }
+
 // sample adds to a tick what the database and the machine say.
 func (r *run) sample(ctx context.Context, t *Tick) (*Sample, error) {
 	s := Sample{Tick: *t, Backlog: t.backlog()}
-	if !s.Pushing && s.settled() {
-		var err error
-		if s.Stats, err = r.backlogs(ctx); err != nil {
-			return nil, err
+	there, err := r.reach(ctx, func() (err error) {
+		if !s.Pushing && (s.settled() || r.shaken(t) && len(r.report.Samples)%statsEvery == 0) {
+			if s.Stats, err = r.backlogs(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	c, err := r.costs(ctx)
+		return r.costs(ctx)
+	})
 	if err != nil {
 		return nil, err
 	}
+	s.Away = !there
+	c := r.spent
 	s.Bytes, s.WAL = c.bytes, c.wal-r.before.wal
 	s.ServerCPU = (c.postgres - r.before.postgres).Seconds()
 	s.HTTPCPU, s.LoadCPU = c.http.Seconds(), c.load.Seconds()
@@ -149,9 +156,14 @@ func (t *Tick) backlog() []int64 {
 // settled reports whether the load knows of nothing that is left.
 func (t *Tick) settled() bool { return slices.Max(t.backlog()) <= 0 }
 
-// drained reports whether all groups have finished all that was sent, as the load and the database say.
+// statsEvery is how many seconds apart the database is asked what is left when calls were lost: then messages may have
+// died that the load waits for.
+const statsEvery = 5
+
+// drained reports whether all groups have finished all that was sent, as the load and the database say, or, after calls
+// were lost, the database alone.
 func (s *Sample) drained() bool {
-	return s.settled() && s.Stats != nil &&
+	return !s.Away && s.Stats != nil &&
 		!slices.ContainsFunc(s.Stats, func(b Backlog) bool { return b.left() > 0 })
 }
 
@@ -173,9 +185,11 @@ type costs struct {
 	bytes, wal                   int64
 }
 
-func (r *run) costs(ctx context.Context) (c costs, err error) {
+// costs notes what was spent so far. What it cannot read stays as it was.
+func (r *run) costs(ctx context.Context) error {
+	c := &r.spent
 	if err := r.conn.QueryRow(ctx, spaceText).Scan(&c.bytes, &c.wal); err != nil {
-		return c, fmt.Errorf("read sizes: %w", err)
+		return fmt.Errorf("read sizes: %w", err)
 	}
 	var memory int64
 	c.postgres, memory, _ = r.host.Usage()
@@ -188,15 +202,15 @@ func (r *run) costs(ctx context.Context) (c costs, err error) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err == nil {
 		c.driver = time.Duration(own.Utime.Nano() + own.Stime.Nano())
 	}
-	return c, nil
+	return nil
 }
 
 // spend notes what the run cost.
 func (r *run) spend(ctx context.Context) error {
-	after, err := r.costs(ctx)
-	if err != nil {
+	if err := r.costs(ctx); err != nil {
 		return err
 	}
+	after := r.spent
 	r.report.WAL = after.wal - r.before.wal
 	r.report.CPU = CPU{
 		Postgres: (after.postgres - r.before.postgres).Seconds(), HTTP: after.http.Seconds(),

@@ -18,10 +18,30 @@ type Command struct {
 // have had their time.
 const FinishLine = "finish"
 
+// ShakenLine tells the load that the database is about to go away, so that calls may be lost.
+const ShakenLine = "shaken"
+
 // Event is a line that the load writes.
 type Event struct {
-	Tick    *Tick    `json:"tick,omitempty"`
-	Outcome *Outcome `json:"outcome,omitempty"` // the last
+	Tick     *Tick     `json:"tick,omitempty"`
+	Question *Question `json:"question,omitempty"`
+	Outcome  *Outcome  `json:"outcome,omitempty"` // the last
+}
+
+// Question is about a message whose send failed in a way that leaves open whether it was sent: is it there? Who asks
+// goes on when it has the Answer.
+type Question struct {
+	Place
+
+	ID    int64     `json:"id"`
+	Queue string    `json:"queue"`
+	Began time.Time `json:"began"` // when the first try to send it did
+}
+
+// Answer is a line that answers a Question.
+type Answer struct {
+	ID    int64 `json:"id"`
+	There bool  `json:"there"`
 }
 
 // Tick is how far the load has come. Counts are from the beginning, times those of the last second.
@@ -34,6 +54,9 @@ type Tick struct {
 	Commits  int64         `json:"commits"` // transactions that acked a message and sent it on
 	Errors   int64         `json:"errors"`  // calls that failed
 	Lost     int64         `json:"lost"`    // calls that came after the lease had ended; not a failure of the queue
+	Cut      int64         `json:"cut"`     // calls that failed because the database was away, and are made again
+	Asked    int64         `json:"asked"`   // sends of which it was unknown whether they had happened
+	Found    int64         `json:"found"`   // of those, the ones that had
 	Push     Quantiles     `json:"push"`    // of the call that sends
 	Delivery Quantiles     `json:"delivery"`
 	Finish   Quantiles     `json:"finish"`
