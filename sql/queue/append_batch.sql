@@ -21,15 +21,14 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $body$
 declare
-    r weir_internal.log_record;
     v_count int := cardinality(p_ids);
     v_any int := p_priority * {level_lanes} + weir_internal.spread(p_ids[v_count], {level_lanes});
     v_chunk int := greatest(1, least(1000, 131072::bigint * v_count / pg_column_size(p_payloads)));
     v_now timestamptz := weir_internal.clock();
     v_from int := 1;
     v_to int;
+    v_chunks int[]; -- of each message the part of its lane's that it belongs to; null when no lane can need two
     v_ring bigint;
-    v_seg bigint;
 begin
     while p_keys is null and v_from <= v_count loop
         v_to := least(v_from + v_chunk - 1, v_count);
@@ -53,28 +52,39 @@ begin
             end if;
         end if;
     end loop;
-    if p_keys is null then
+    if p_keys is null or v_count = 0 then
         return;
     end if;
-    r.enqueued_at := v_now;
-    for r.lane, r.n, r.id, r.ids, r.keys, r.headers, r.payloads in
-        select m.lane, count(*), max(m.id),
-            case when max(m.id) - min(m.id) >= count(*) then array_agg(m.id order by m.id) end,
-            case when count(m.key) > 0 then array_agg(m.key order by m.id) end,
-            case when count(m.headers) > 0 then array_agg(m.headers order by m.id) end,
-            array_agg(m.payload order by m.id)
-        from (
-            select l.*, (row_number() over (partition by l.lane order by l.id) - 1) / v_chunk as chunk
-            from (
-                select u.id, u.payload, u.key, u.headers,
-                    case when u.key is null then v_any else weir_internal.lane_of(u.key, {level_lanes}) end as lane
-                from unnest(p_ids, p_payloads, p_keys, p_headers) as u (id, payload, key, headers)
-            ) l
-        ) m
-        group by m.lane, m.chunk
-        order by m.lane, m.chunk
+    if v_count > v_chunk then
+        v_chunks := array(
+            select (row_number() over (partition by m.lane order by m.i) - 1) / v_chunk
+            from (select u.i, coalesce(weir_internal.lane_of(u.key, {level_lanes}), v_any) as lane
+                  from unnest(p_keys) with ordinality u (key, i)) m
+            order by m.i);
+    end if;
     loop
-        v_seg := weir_internal.{q}_append(r);
+        v_ring := pg_sequence_last_value('weir_internal.{q}_log_ring');
+        --{ 3
+        {if} v_ring % 3 = {k} then
+            insert into weir_internal.{q}_log_{k} (id, n, ids, lane, enqueued_at, keys, headers, payloads)
+            select p_ids[max(m.i)], count(*),
+                case when p_ids[max(m.i)] - p_ids[min(m.i)] >= count(*) then array_agg(p_ids[m.i] order by m.i) end,
+                m.lane, v_now,
+                case when count(p_keys[m.i]) > 0 then array_agg(p_keys[m.i] order by m.i) end,
+                case when count(p_headers[m.i]) > 0 then array_agg(p_headers[m.i] order by m.i) end,
+                array_agg(p_payloads[m.i] order by m.i)
+            from (select u.i::int as i, coalesce(weir_internal.lane_of(u.key, {level_lanes}), v_any) as lane
+                  from unnest(p_keys) with ordinality u (key, i)) m
+            where (select pg_sequence_last_value('weir_internal.{q}_log_ring')) = v_ring -- once: all of them or none
+            group by m.lane, v_chunks[m.i];
+        --}
+        end if;
+        if found then
+            if pg_sequence_last_value('weir_internal.{q}_waiting') = 1 then
+                perform weir_internal.{q}_wake();
+            end if;
+            return;
+        end if;
     end loop;
 end
 $body$

@@ -14,7 +14,7 @@ func TestTheLaneOfAKeyNeverChanges(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		t.Parallel()
 		db := pgtest.New(t, pgtest.Options{Major: major})
-		for _, lanes := range []int64{1, 3, 16, 1000} {
+		for _, lanes := range []int64{1, 3, 6, 16, 256, 1000} {
 			for i := range 50 {
 				key := fmt.Sprintf("Schlüssel %d", i)
 				h := sha256.Sum256([]byte(key))
@@ -37,6 +37,43 @@ func TestABatchOfNoMessagesIsSent(t *testing.T) {
 			sql := fmt.Sprintf("select count(*) from weir.send_batch('%s', '{}'%s)", queue, rest)
 			if n := pgtest.QueryVal[int](t, db, sql); n != 0 {
 				t.Errorf("%s returned %d ids", sql, n)
+			}
+		}
+	})
+}
+
+// The records of a batch with keys, by what the queue's tables hold.
+func TestABatchWithKeysIsCutByLaneAndSize(t *testing.T) {
+	t.Parallel()
+	pgtest.EachMajor(t, func(t *testing.T, major int) {
+		t.Parallel()
+		db := pgtest.New(t, pgtest.Options{Major: major})
+		db.Exec(t, "select weir.create_queue('q', lanes => 3)")
+		db.Exec(t, `select count(*) from weir.send_batch('q',
+			(select array_agg(jsonb_build_object('n', i, 'of', repeat('x', 60))) from generate_series(1, 5000) i),
+			(select array_agg(case i % 4 when 0 then 'hot' when 1 then 'key-' || i % 7 when 2 then 'key-' || i % 100 end)
+			 from generate_series(1, 5000) i))`)
+		for _, check := range []struct{ what, sql string }{
+			{"messages in no record", `select 5000 - count(distinct id) from r`},
+			{"messages in two records", `select count(*) - count(distinct id) from r`},
+			{"messages beside the key of another", `select count(*) from r where r.key is distinct from case r.n % 4
+				when 0 then 'hot' when 1 then 'key-' || r.n % 7 when 2 then 'key-' || r.n % 100 end`},
+			{"messages out of order within a lane", `select count(*) from (
+				select id - lag(id) over (partition by lane order by txid, record, i) as step from r
+				where key is not null) s where step <= 0`},
+			{"messages in the lane of another key", `select count(*) from r where lane <> weir_internal.lane_of(key, 3)`},
+			{"lanes of messages without a key, but for one", `select count(distinct lane) - 1 from r where key is null`},
+			{"records of more than 1,000 messages or 128 KiB", `select count(*) from log where n > 1000
+				or pg_column_size(payloads) > 1.2 * 131072`},
+			{"records more than needed", `select greatest(0, count(*) - 11) from log`},
+		} {
+			if n := pgtest.QueryVal[int](t, db, `with log as (
+				select * from weir_internal.q1_log_0 union all select * from weir_internal.q1_log_1), r as (
+				select l.txid, l.id as record, l.lane, u.i, u.key, (u.payload ->> 'n')::int as n,
+					coalesce(l.ids[u.i], l.id - l.n + u.i) as id
+				from log l
+				cross join lateral unnest(l.payloads, l.keys) with ordinality u (payload, key, i)) `+check.sql); n != 0 {
+				t.Errorf("%d %s", n, check.what)
 			}
 		}
 	})

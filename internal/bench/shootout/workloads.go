@@ -46,6 +46,7 @@ var sections = []string{sectionThroughput, sectionJobs, sectionLatency, sectionF
 
 const (
 	windowMessages  = 20_000
+	fanOutMessages  = 200_000 // with fewer the start is most of it for the fastest
 	backlogMessages = 400_000 // so that the fastest are not measured on cold plans alone; as weir bench consume
 	leaseS          = 5
 )
@@ -105,7 +106,7 @@ func published() []Workload {
 			About:     "39 producers of one message a call, as published for the plain table",
 			Producers: 39, Batch: 1, Bytes: 22, Timed: true,
 		},
-		consume(44, 1, 20_000),
+		consume(44, 1, backlogMessages),
 		{
 			Name: "enqueue-dequeue", Section: sectionThroughput,
 			About:     "39 producers and 50 consumers of one message a call, likewise",
@@ -165,7 +166,7 @@ func fanOut(groups int) Workload {
 	return Workload{
 		Name: name("fan-out-", groups), Section: sectionFanOut,
 		About:     name("a backlog that ", groups, " groups receive, each all of it, by one consumer each"),
-		Consumers: 1, Batch: 100, Bytes: 256, Preload: 20_000, Groups: groups,
+		Consumers: 1, Batch: 100, Bytes: 256, Preload: fanOutMessages, Groups: groups,
 	}
 }
 
