@@ -300,15 +300,16 @@ func (c *Client) send(ctx context.Context, queue string, batch []Outgoing, o sen
 
 // sendTexts makes the call for messages, or has a coalescer make it.
 func (c *Client) sendTexts(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
-	if c.sends == nil || len(batch) > 1 || batch[0].dedupKey != nil {
+	once := func(m jsonMessage) bool { return m.dedupKey != nil }
+	if c.sends == nil || slices.ContainsFunc(batch, once) {
 		return c.b.send(ctx, queue, batch, o)
 	}
-	to := aim{queue: queue, delay: optionalOf(o.delay), priority: optionalOf(o.priority)}
-	id, err := c.sends.send(ctx, to, batch[0], batch[0].bytes())
-	if err != nil {
-		return nil, err
+	bytes := 0
+	for _, m := range batch {
+		bytes += m.bytes()
 	}
-	return []int64{id}, nil
+	to := aim{queue: queue, delay: optionalOf(o.delay), priority: optionalOf(o.priority)}
+	return c.sends.send(ctx, to, batch, bytes)
 }
 
 // Publish sends a message to every queue that is bound to its topic, to all or none.

@@ -11,19 +11,20 @@ import (
 	"time"
 )
 
-// What is put into one call at most, unless a single message is larger.
+// What is put into one call at most, unless one caller's part is larger.
 const (
 	coalescedMax      = 1000
 	coalescedBytesMax = 1 << 20
 )
 
-// Coalesced returns the same client whose concurrent calls share statements: of those that each Send one message, or
-// Enqueue one job, to the same queue with the same delay and priority, what comes while a statement is under way goes
-// out together with the next, as a batch does. Nothing waits for company: what finds nothing under way goes at once.
-// Each call returns when its own message is committed, with its own id or its own error: when the database refuses a
-// statement, all that it carried are sent alone. A call whose context ends returns at once; its message is not sent
-// unless the statement had begun by then. All else is as without it, also sends with dedup keys, unique jobs, and what
-// is part of a transaction.
+// Coalesced returns the same client whose concurrent calls share statements: of those that Send a message or SendBatch
+// several, or Enqueue one job, to the same queue with the same delay and priority, what comes while a statement is under
+// way goes out together with the next, up to 1,000 messages or a mebibyte. Nothing waits for company: what finds nothing
+// under way goes at once, and so does a batch that would fill a statement by itself. Each call returns when its own
+// messages are committed, with their ids or its own error: when the database refuses a statement, each call that it
+// carried is made alone, so a batch is still sent whole or not at all. A call whose context ends returns at once; its
+// messages are not sent unless the statement had begun by then. All else is as without it, also sends with dedup keys,
+// unique jobs, and what is part of a transaction.
 //
 // As such a program sends much, the first call to a queue asks for the name of its function, at a round trip or two.
 // A statement runs with the context values of one of its calls, so it is not for a pool that picks a connection, or
@@ -99,11 +100,11 @@ type coalescer[I any] struct {
 // part is one caller's part of a call.
 type part[I any] struct {
 	ctx    context.Context
-	item   I
+	items  []I
 	bytes  int
 	shared *shared       // nil while it waits
-	done   chan struct{} // closed when id or err is there
-	id     int64
+	done   chan struct{} // closed when ids or err is there
+	ids    []int64
 	err    error
 }
 
@@ -117,36 +118,30 @@ func newCoalescer[I any](call func(context.Context, aim, []I) ([]int64, error)) 
 	return &coalescer[I]{call: call, lines: map[aim][]*part[I]{}}
 }
 
-// send sends one item of so many bytes and returns its id.
-func (c *coalescer[I]) send(ctx context.Context, to aim, item I, bytes int) (int64, error) {
-	p := c.join(ctx, to, item, bytes)
+// send sends items of so many bytes and returns their ids.
+func (c *coalescer[I]) send(ctx context.Context, to aim, items []I, bytes int) ([]int64, error) {
+	if len(items) >= coalescedMax || bytes >= coalescedBytesMax {
+		return c.call(ctx, to, items)
+	}
+	p := c.join(ctx, to, items, bytes)
 	if p == nil {
 		defer c.proceed(to)
-		return c.alone(ctx, to, item)
+		return c.call(ctx, to, items)
 	}
 	select {
 	case <-p.done:
 	case <-ctx.Done():
 		c.leave(to, p)
-		return 0, wrap("send message", ctx.Err())
+		return nil, wrap("send messages", ctx.Err())
 	}
 	if errors.Is(p.err, errSendAlone) {
-		return c.alone(ctx, to, item)
+		return c.call(ctx, to, items)
 	}
-	return p.id, p.err
+	return p.ids, p.err
 }
 
-// alone makes a call for one item, with its caller's context.
-func (c *coalescer[I]) alone(ctx context.Context, to aim, item I) (int64, error) {
-	ids, err := c.call(ctx, to, []I{item})
-	if err != nil || len(ids) == 0 {
-		return 0, err
-	}
-	return ids[0], nil
-}
-
-// join puts an item into the line; nil when its caller is to make a call at once, and to call proceed after it.
-func (c *coalescer[I]) join(ctx context.Context, to aim, item I, bytes int) *part[I] {
+// join puts items into the line; nil when their caller is to make a call at once, and to call proceed after it.
+func (c *coalescer[I]) join(ctx context.Context, to aim, items []I, bytes int) *part[I] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	line, running := c.lines[to]
@@ -154,7 +149,7 @@ func (c *coalescer[I]) join(ctx context.Context, to aim, item I, bytes int) *par
 		c.lines[to] = nil
 		return nil
 	}
-	p := &part[I]{ctx: ctx, item: item, bytes: bytes, done: make(chan struct{})}
+	p := &part[I]{ctx: ctx, items: items, bytes: bytes, done: make(chan struct{})}
 	c.lines[to] = append(line, p)
 	return p
 }
@@ -208,13 +203,12 @@ func (c *coalescer[I]) take(to aim) (context.Context, []*part[I]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	line := slices.DeleteFunc(c.lines[to], func(p *part[I]) bool { return p.ctx.Err() != nil })
-	n, bytes := 0, 0
-	for n < min(len(line), coalescedMax) {
-		bytes += line[n].bytes
-		if n > 0 && bytes > coalescedBytesMax {
+	n, items, bytes := 0, 0, 0
+	for ; n < len(line); n++ {
+		items, bytes = items+len(line[n].items), bytes+line[n].bytes
+		if n > 0 && (items > coalescedMax || bytes > coalescedBytesMax) {
 			break
 		}
-		n++
 	}
 	if n == 0 {
 		delete(c.lines, to)
@@ -232,21 +226,21 @@ func (c *coalescer[I]) take(to aim) (context.Context, []*part[I]) {
 
 // share makes one call for several callers and tells them what became of it.
 func (c *coalescer[I]) share(ctx context.Context, to aim, batch []*part[I]) {
-	items := make([]I, len(batch))
-	for i, p := range batch {
-		items[i] = p.item
+	var items []I
+	for _, p := range batch {
+		items = append(items, p.items...)
 	}
 	ids, err := c.call(ctx, to, items)
 	batch[0].shared.end()
-	if err == nil && len(ids) != len(batch) {
-		err = fmt.Errorf("send messages: %w: %d ids for %d messages", errBadAnswer, len(ids), len(batch))
+	if err == nil && len(ids) != len(items) {
+		err = fmt.Errorf("send messages: %w: %d ids for %d messages", errBadAnswer, len(ids), len(items))
 	}
 	if len(batch) > 1 && reported(err) {
 		err = errSendAlone
 	}
-	for i, p := range batch {
+	for _, p := range batch {
 		if p.err = err; err == nil {
-			p.id = ids[i]
+			p.ids, ids = ids[:len(p.items):len(p.items)], ids[len(p.items):]
 		}
 		close(p.done)
 	}

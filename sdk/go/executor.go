@@ -109,6 +109,25 @@ func arrayText[T any](list []T, write func(T) string) string {
 	return "{" + strings.Join(items, ",") + "}"
 }
 
+// idText reads an array of ids in PostgreSQL's text form, which is how drivers that do not know arrays give it.
+type idText []int64
+
+// Scan implements [sql.Scanner].
+func (ids *idText) Scan(value any) error {
+	text := fmt.Sprintf("%s", value) // a string, or bytes
+	for item := range strings.SplitSeq(strings.Trim(text, "{}"), ",") {
+		if item == "" {
+			continue
+		}
+		id, err := strconv.ParseInt(item, 10, 64)
+		if err != nil {
+			return fmt.Errorf("read ids: %w", err)
+		}
+		*ids = append(*ids, id)
+	}
+	return nil
+}
+
 var itemQuoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 func quoteItem(item string) string { return `"` + itemQuoter.Replace(item) + `"` }

@@ -78,7 +78,11 @@ func (c *Client) enqueueText(ctx context.Context, queue string, job jsonJob, o j
 		return c.b.enqueue(ctx, queue, job, o)
 	}
 	to := aim{queue: queue, delay: optionalOf(o.delay), priority: optionalOf(o.priority), tracked: o.tracked}
-	return c.enqueues.send(ctx, to, job, len(job.Args)+len(job.Key)+len(job.Headers))
+	ids, err := c.enqueues.send(ctx, to, []jsonJob{job}, len(job.Args)+len(job.Key)+len(job.Headers))
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
 }
 
 // EnqueueBatch enqueues jobs, all or none, and returns what became of each, in their order. Of the options, With's Key

@@ -18,10 +18,10 @@ const (
 		delay => $5::text::interval)`
 	sqlSendWith = `select weir.send($1::text, $2::text::jsonb, key => $3::text, headers => $4::text::jsonb,
 		delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
-	sqlSendBatch = `select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
-		headers => $4::text[]::jsonb[], delay => $5::text::interval)`
-	sqlSendBatchWith = `select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
-		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int, dedup_keys => $7::text[])`
+	sqlSendBatch = `select array(select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
+		headers => $4::text[]::jsonb[], delay => $5::text::interval))`
+	sqlSendBatchWith = `select array(select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
+		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int, dedup_keys => $7::text[]))`
 	sqlPublish = `select queue_name, id from weir.publish($1::text, $2::text::jsonb, key => $3::text,
 		headers => $4::text::jsonb, delay => $5::text::interval)`
 	sqlPublishWith = `select queue_name, id, repeated from weir.publish($1::text, $2::text::jsonb, key => $3::text,
@@ -117,10 +117,26 @@ func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, 
 	}
 	args := []any{payloads, keys, headers, interval(o.delay)}
 	if o.priority == nil && dedupKeys == nil {
-		return listOwn[int64](ctx, p, "send messages", &callSendBatch, queue, args...)
+		return firstOf(collectOwn(ctx, p, "send messages", &callSendBatch, p.idArray, queue, args...))
 	}
 	args = slices.Concat([]any{queue}, args, []any{o.priority, dedupKeys})
-	return list[int64](ctx, p, "send messages", sqlSendBatchWith, args...)
+	return firstOf(collect(ctx, p, "send messages", sqlSendBatchWith, p.idArray, args...))
+}
+
+// idArray is the place for an array of ids, which takes less than a row for each.
+func (p *postgres) idArray(ids *[]int64) []any {
+	if p.records {
+		return []any{ids}
+	}
+	return []any{(*idText)(ids)}
+}
+
+// firstOf is the first of the rows, if there is one.
+func firstOf[T any](rows []T, err error) (v T, _ error) {
+	if len(rows) > 0 {
+		v = rows[0]
+	}
+	return v, err
 }
 
 // put sets one item of a list that is made for the first item that is not null.

@@ -14,8 +14,8 @@ import (
 const (
 	sqlSendOwn = `select {function}($1::text::jsonb, $2::text, $3::text::jsonb, $4::text::interval, null)`
 
-	sqlSendBatchOwn = `select unnest({function}($1::text[]::jsonb[], $2::text[], $3::text[]::jsonb[],
-		$4::text::interval, null))`
+	sqlSendBatchOwn = `select {function}($1::text[]::jsonb[], $2::text[], $3::text[]::jsonb[],
+		$4::text::interval, null)`
 	sqlReceiveOwn = `select claim_id, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued_at,
 		enqueued_times from unnest({function}($1::text, $2::int, $3::text::interval))`
 	sqlAckOwn = `select {function}(c, i::bigint[]) from unnest($1::bigint[], $2::text[]) as t (c, i)`

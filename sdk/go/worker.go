@@ -26,8 +26,8 @@ type WorkerOptions struct {
 	// up to twice as many are, while there are fewer keys among them than handlers.
 	Prefetch int
 	// Cooldown is the least time between the begins of two acks, unless other messages may wait for one, and of two
-	// fetches while so many messages come that each then serves sixteen and more: 5 ms. Below 0: none. An ordered group
-	// has none. In any group an ack waits so long at most for the others of its claim, unless other messages wait for it.
+	// fetches while so many messages come that each then serves sixteen and more: 5 ms. Below 0: none. Acks of an ordered
+	// group have none. An ack waits so long at most for the others of its claim, unless other messages wait for it.
 	Cooldown    time.Duration
 	Lease       time.Duration // of a claim, renewed while its messages are held: 30 seconds
 	Timeout     time.Duration // of one handler: none
@@ -215,9 +215,6 @@ func (w *Worker) begin(ctx context.Context) error {
 		if g.Group == w.opt.Group {
 			w.mu.Lock()
 			w.ordered, w.limited, w.health.Running = g.Ordered, g.ConcurrencyMax > 0, true
-			if w.ordered { // what comes next waits for the acks
-				w.cool.time = 0
-			}
 			w.mu.Unlock()
 			return nil
 		}

@@ -31,7 +31,8 @@ func (w *Worker) settleAll(ctx context.Context) {
 		case <-w.result:
 		case <-w.partDue():
 		}
-		if n, _ := w.free(); n > 0 && !w.stopped() { // else the next fetch, or the stop, waits for this
+		// Else the next fetch waits for this, or the stop, or what comes next in order.
+		if n, _ := w.free(); n > 0 && !w.ordered && !w.stopped() {
 			pause(ctx, w.hurry, w.cool.time-time.Since(began))
 		}
 		began = time.Now()

@@ -81,3 +81,15 @@ func TestAStepOfAWorkflowWaitsForNoCooldown(t *testing.T) {
 		<-calls
 	}
 }
+
+func TestAnAckOfAnOrderedGroupWaitsForNoCooldown(t *testing.T) {
+	t.Parallel()
+	w, finished, calls := settlingWorker(t)
+	w.mu.Lock()
+	w.ordered, w.cool.on = true, true
+	w.mu.Unlock()
+	for _, key := range []string{"", "a", "a", "b"} {
+		finished(&RawMessage{Key: key}, ack)
+		<-calls
+	}
+}

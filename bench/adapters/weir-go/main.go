@@ -66,7 +66,7 @@ func (*system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
 	}
 	client := weir.New(conn)
 	options := weir.QueueOptions{}
-	if c.Setting == "best" && !c.Ordered { // in order they are how many keys can be worked on
+	if c.Setting == "best" {
 		options.Lanes = lanes
 	}
 	if err := client.CreateQueue(ctx, queue, options); err != nil {

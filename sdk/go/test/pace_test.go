@@ -59,20 +59,28 @@ func cooled(t *testing.T, seen *requests, sent, handled *atomic.Int64) {
 
 func TestAWorkerOfManySingleMessagesNeedsFarFewerReceivesAndHandlesEachOnce(t *testing.T) {
 	t.Parallel()
-	db, c := newClient(t)
-	seen, handled, _ := seenWorker(t, db, weir.WorkerOptions{
-		Concurrency: 4, Prefetch: 1000, Cooldown: 5 * time.Second, Lease: time.Hour,
-	})
-	sent, end := flow(t, c)
-	pgtest.WaitFor(t, "receives of 50 messages and more each", func() bool {
-		receives, before := seen.receives(), handled.Load()
-		pgtest.WaitFor(t, "1,000 messages to be handled", func() bool { return handled.Load() >= before+1000 })
-		return seen.receives() <= receives+20
-	})
-	end()
-	idle(t, c, "default")
-	if n := handled.Load(); n != sent.Load() {
-		t.Errorf("%d messages were handled %d times", sent.Load(), n)
+	for _, group := range []string{"default", "in-order"} {
+		t.Run(group, func(t *testing.T) {
+			t.Parallel()
+			db, c := newClient(t)
+			if group != "default" {
+				must(t, c.CreateGroup(t.Context(), "q", group, weir.GroupOptions{Ordered: true}))
+			}
+			seen, handled, _ := seenWorker(t, db, weir.WorkerOptions{
+				Group: group, Concurrency: 4, Prefetch: 1000, Cooldown: 5 * time.Second, Lease: time.Hour,
+			})
+			sent, end := flow(t, c)
+			pgtest.WaitFor(t, "receives of 50 messages and more each", func() bool {
+				receives, before := seen.receives(), handled.Load()
+				pgtest.WaitFor(t, "1,000 messages to be handled", func() bool { return handled.Load() >= before+1000 })
+				return seen.receives() <= receives+20
+			})
+			end()
+			idle(t, c, group)
+			if n := handled.Load(); n != sent.Load() {
+				t.Errorf("%d messages were handled %d times", sent.Load(), n)
+			}
+		})
 	}
 }
 
