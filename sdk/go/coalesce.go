@@ -18,10 +18,10 @@ const (
 )
 
 // Coalesced returns the same client whose concurrent calls share statements: of those that Send a message or SendBatch
-// several, or Enqueue one job, to the same queue with the same delay and priority, what comes while a statement is under
-// way goes out together with the next, up to 1,000 messages or a mebibyte. Nothing waits for company: what finds nothing
-// under way goes at once, and so does a batch that would fill a statement by itself. Each call returns when its own
-// messages are committed, with their ids or its own error: when the database refuses a statement, each call that it
+// several, or Enqueue one job, to the same queue with the same delay and priority, what comes while a statement is
+// under way goes out together with the next, up to 1,000 messages or a mebibyte. Nothing waits for company: what finds
+// nothing under way goes at once, and so does a batch that would fill a statement by itself. Each call returns when its
+// own messages are committed, with their ids or its own error: when the database refuses a statement, each call that it
 // carried is made alone, so a batch is still sent whole or not at all. A call whose context ends returns at once; its
 // messages are not sent unless the statement had begun by then. All else is as without it, also sends with dedup keys,
 // unique jobs, and what is part of a transaction.

@@ -2,8 +2,8 @@
 -- The lane of a key: the first four bytes of its SHA-256, which no release of PostgreSQL will change, modulo the number
 -- of lanes. As a number they are seven bytes, with two zeros behind the first and one behind the second, and stay so:
 -- queues hold messages in the lanes that it gives. Where the number of lanes divides 256 the last byte is enough. It is
--- one expression, as stable as convert_to is, and not strict, so that PostgreSQL puts it in place of a call, which takes
--- many times as long.
+-- one expression, as stable as convert_to is, and not strict, so that PostgreSQL puts it in place of a call, which
+-- takes many times as long.
 --
 -- Parameters:
 --   p_key    the key

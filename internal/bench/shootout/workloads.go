@@ -61,13 +61,13 @@ func Workloads() []Workload {
 			Name: "send-100", Section: sectionThroughput, About: "4 producers send batches of 100",
 			Producers: 4, Batch: 100, Bytes: 22, Timed: true,
 		},
-		consume(4, 100, backlogMessages), cycle(100, 22), jobs(false), latency("latency-100", 100),
+		consume(4, 100), cycle(100, 22), jobs(false), latency("latency-100", 100),
 		latency("latency-1000", 1000), cycle(1, 22), held(""), held("reader"), held("writer"),
 		{
 			Name: "send-1", Section: sectionThroughput, About: "4 producers send one message a call",
 			Producers: 4, Batch: 1, Bytes: 22, Timed: true,
 		},
-		consume(4, 1, backlogMessages), consume(4, 1000, backlogMessages), fanOut(1), fanOut(5), keys(100),
+		consume(4, 1), consume(4, 1000), fanOut(1), fanOut(5), keys(100),
 		kill("worker", "the workers"), kill("postgres", "PostgreSQL"),
 	}
 	all = append(all, published()...)
@@ -106,7 +106,7 @@ func published() []Workload {
 			About:     "39 producers of one message a call, as published for the plain table",
 			Producers: 39, Batch: 1, Bytes: 22, Timed: true,
 		},
-		consume(44, 1, backlogMessages),
+		consume(44, 1),
 		{
 			Name: "enqueue-dequeue", Section: sectionThroughput,
 			About:     "39 producers and 50 consumers of one message a call, likewise",
@@ -115,11 +115,11 @@ func published() []Workload {
 	}
 }
 
-func consume(consumers, batch int, backlog int64) Workload {
+func consume(consumers, batch int) Workload {
 	w := Workload{
 		Name: name("consume-", batch), Section: sectionThroughput,
 		About:     name(consumers, " consumers receive and finish a backlog, at most ", batch, " messages a call"),
-		Consumers: consumers, Batch: batch, Bytes: 22, Preload: backlog, Timed: true,
+		Consumers: consumers, Batch: batch, Bytes: 22, Preload: backlogMessages, Timed: true,
 	}
 	if consumers == 44 {
 		w.Name = "dequeue"
