@@ -55,12 +55,12 @@ begin
             v_lines := v_lines || v_line;
             v_lanes := v_lanes || v_home;
         end loop;
-        v_along := '{}';
-        for r in select unnest(p_rest) loop
-            v_along := v_along + coalesce((
-                select range_agg(int8range(p.id, p.id + 1)) from weir_internal.{q}_parked p
-                where p.group_id = g.id and p.id >= lower(r) and p.id < upper(r) and p.line = any(v_lines)), '{}');
-        end loop;
+        select coalesce(range_agg(int8range(w.id, w.id + 1)), '{}') into v_along
+        from unnest(p_rest) u
+        cross join lateral ( -- by the id: by the lines it may be planned as a walk over all of them for each range
+            select p.id, p.line from weir_internal.{q}_parked p
+            where p.group_id = g.id and p.id >= lower(u) and p.id < upper(u) offset 0) w
+        where (w.line in (select l from unnest(v_lines) l)) is true; -- so it is looked up by hash, whatever the plan
         for r in select unnest(v_along) loop -- what left its lane when it was held had this delivery counted then
             update weir_internal.{q}_parked p
             set attempts = p.attempts - (v_lane < {lanes})::int, holder = null, due_at = null

@@ -115,3 +115,28 @@ func TestLinesAreReadNoFurtherThanTheyAreClaimed(t *testing.T) {
 		reads("a claim of ten of what waits", func(tx pgx.Tx) { receive(tx, 10) })
 	})
 }
+
+// What else a claim that left its lane holds of the lines in trouble is looked for by its ids.
+func TestANackOfEveryOtherMessageReadsEachLineOnce(t *testing.T) {
+	const (
+		messages   = 1000
+		bufferMost = 30 // a message; 500 where each range of ids walks over all lines
+	)
+	each(t, "patience => '1 second'", func(l lines) {
+		l.db.Exec(l, `select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[$2::int]),
+			array(select 'key' || i from generate_series(1, $2::int) i))`, queue, messages)
+		got, err := surface.Receive(l.Context(), l.db.Pool(l), queue, group, messages, "1 hour")
+		if err != nil || len(got) != messages {
+			l.Fatalf("received %d, %v", len(got), err)
+		}
+		l.clock.Advance(l, 2*time.Second)
+		l.send("other", 0)
+		l.receive(10, "1 hour", "other0")
+		n := surface.Buffers(l, l.db.Conn(l),
+			"select weir.nack($1, $2, array(select i from generate_series($3::bigint, $4, 2) i))",
+			queue, got[0].ClaimID, got[0].ID, got[messages-1].ID)
+		if n > bufferMost*messages {
+			l.Errorf("a nack of %d of %d messages touches %d buffers", messages/2, messages, n)
+		}
+	})
+}
