@@ -9,7 +9,7 @@
 --   g            the group
 --   p_lane       the lane; null = by each message's key
 --   p_messages   in order; attempts as they shall be kept; due_at null = p_due_at, or none behind others
---   p_due_at     when heads of lines, and what came out of `later`, may be delivered
+--   p_due_at     when heads of lines may be delivered
 --   p_holder     the claim under which they are worked at; null = none
 --   p_came_late  whether they came out of `later`
 --   p_ahead      whether they come out of a claim in the lane: 10,000 messages at most
@@ -29,7 +29,7 @@ begin
          select $1, n.line, case when a.ahead then f.no - 10001 + m.ordinality
                                  else nextval(''weir_internal.q%1$s_claim_ids'') end, l.lane, m.id,
              m.attempts, m.key, m.payload, m.headers, m.enqueued_at,
-             coalesce(m.due_at, case when $6 or (f.no is null or a.ahead)
+             coalesce(m.due_at, case when (f.no is null or a.ahead)
                                          and row_number() over (partition by n.line order by m.ordinality) = 1
                                      then $4 end),
              $5, $6, weir_internal.clock(), m.reason

@@ -55,6 +55,11 @@ func TestAReceiveReadsLittleHoweverManyKeysAreInTrouble(t *testing.T) {
 		batch()
 		receive(keys, 0)
 		wantFew("others wait behind them")
+		l.db.Exec(l, `select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[$2::int]),
+			array(select 'key' || i from generate_series(1, $2::int) i), delay => '1 second')`, queue, keys)
+		l.clock.Advance(l, 2*time.Second)
+		receive(keys, 0)
+		wantFew("what was delayed waits behind them")
 		l.clock.Advance(l, 61*time.Minute)
 		for range 10 {
 			receive(keys/10, keys/10)
