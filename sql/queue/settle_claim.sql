@@ -47,6 +47,8 @@ begin
     else
         perform pg_advisory_xact_lock(v_key);
     end if;
+    -- before the claim: who drops the group takes that from its holder, and nothing is given back to no group
+    select * into g from weir_internal.groups where queue_no = {no} and no = (p_claim & 16383) / ({lanes} + 1);
     select * into s from weir_internal.{q}_claim_state(p_claim);
     c := s.c;
     v_ids := c.ids;
@@ -71,7 +73,6 @@ begin
     end if;
     v_settled := v_ids;
     select * into q from weir_internal.queues where no = {no};
-    select * into g from weir_internal.groups where queue_no = {no} and no = c.slot / ({lanes} + 1);
     if p_verb <> 'ack' then
         select array_agg(m) filter (where p_verb = 'reject' or (m).attempts >= g.max_attempts),
             array_agg(m) filter (where p_verb <> 'reject' and (m).attempts < g.max_attempts)

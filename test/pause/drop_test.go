@@ -35,6 +35,71 @@ func TestAQueueInUseIsDroppedWithoutADeadlock(t *testing.T) {
 	})
 }
 
+func TestADroppedGroupsClaimsAreTakenFromTheirHolders(t *testing.T) {
+	each(t, "2", func(b bench) {
+		for _, ordered := range []bool{false, true} {
+			b.exec("select weir.create_group($1, 'gone', ordered => $2)", queue, ordered)
+			b.send(2)
+			claim := b.receive("gone", 10)[0].ClaimID
+			b.exec("select weir.drop_group($1, 'gone')", queue)
+			for _, verb := range []string{"ack", "nack", "reject", "release"} {
+				_, err := surface.End{Verb: verb, Claim: claim}.Alone(b.Context(), b.db.Pool(b), queue)
+				surface.WantState(b, err, "WR010")
+			}
+			_, err := surface.Extend(b.Context(), b.db.Pool(b), queue, claim, "1 hour")
+			surface.WantState(b, err, "WR010")
+		}
+	})
+}
+
+// A message that is given back to a group which is dropped at this moment goes to no other group.
+func TestWhatIsGivenBackToAGroupThatIsBeingDroppedGoesToNoOther(t *testing.T) {
+	each(t, "1", func(b bench) {
+		for _, ordered := range []bool{false, true} {
+			for _, verb := range []string{"nack", "release", "reject"} {
+				conn := b.db.Conn(b)
+				end := func(claim int64) error {
+					_, err := surface.End{Verb: verb, Claim: claim, Delay: surface.Text("0")}.Alone(b.Context(), conn, queue)
+					return err
+				}
+				for _, name := range []string{"before", "gone"} {
+					b.exec("select weir.create_group($1, $2, ordered => $3, start => 'end')", queue, name, ordered)
+				}
+				ids := b.send(2)
+				b.wantIDs("default", ids...)
+				b.exec("select weir.ack($1, claim_id) from (select distinct claim_id from weir.claims($1, 'default')) c", queue)
+				if err := end(b.receive("before", 10)[0].ClaimID); err != nil { // later calls look nothing up but rows
+					b.Fatal(err)
+				}
+				b.exec("select weir.drop_group($1, 'before')", queue)
+				claim := b.receive("gone", 10)[0].ClaimID
+				tx, err := b.db.Pool(b).Begin(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, sql := range []string{
+					"lock table weir_internal.groups in access exclusive mode",
+					"select weir.drop_group('jobs', 'gone')",
+				} {
+					if _, err := tx.Exec(b.Context(), sql); err != nil {
+						b.Fatal(err)
+					}
+				}
+				ended := make(chan error, 1)
+				go func() { ended <- end(claim) }()
+				pgtest.WaitForLock(b, b.db, conn.PgConn().PID())
+				if err := tx.Commit(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				if err := <-ended; err != nil && surface.SQLState(err) != "WR010" {
+					b.Errorf("%s, ordered %t: %v", verb, ordered, err)
+				}
+				b.wantIDs("default")
+			}
+		}
+	})
+}
+
 func TestAQueueIsMadeAndDroppedWithoutANotice(t *testing.T) {
 	each(t, "2", func(b bench) {
 		config := b.db.Conn(b).Config()
