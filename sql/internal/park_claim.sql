@@ -9,8 +9,7 @@
 --   g       the group
 --   u       the claim, with the ids that are left of it
 --   p_held  whether the consumer keeps it
--- Returns: whether it could be done: false while the claim is being acknowledged, and for an expired one that stands in
--- its lines already, which release_parked ends.
+-- Returns: whether it is out of its lane: false while the claim is being acknowledged.
 -- Raises: WR016
 -- Locks: the claim's advisory lock, tried; ROW EXCLUSIVE on `parked`, the claim log and, when held, the open segment.
 create or replace function weir_internal.park_claim(
@@ -31,10 +30,8 @@ begin
     select * into s from weir_internal.claim_state(q.no, u.id);
     u := s.c;
     u.ids := u.ids - s.done;
-    if s.taken or isempty(u.ids) then
+    if s.taken or isempty(u.ids) or (u.src).seg is not null then -- it ended, or rotation has parked it, meanwhile
         return true;
-    elsif (u.src).seg is not null then -- rotation or another receive has parked it meanwhile
-        return p_held;
     end if;
     select array_agg(m.row) filter (where m.dead), array_agg(m.row) filter (where not m.dead)
     into v_dead, v_live

@@ -27,8 +27,7 @@ begin
         select n into v_no from generate_series(v_ring + 1, v_ring + 2) n
         where not exists (
             select from weir_internal.segments s
-            where s.queue_no = q.no and s.no % 3 = n % 3
-                and not coalesce(pg_visible_in_snapshot(s.freed_by, weir_internal.snapshot()), false))
+            where s.queue_no = q.no and s.no % 3 = n % 3 and s.freed_by is null)
         order by n limit 1;
         if v_no is not null then
             delete from weir_internal.segments where queue_no = q.no and no % 3 = v_no % 3;

@@ -116,6 +116,60 @@ func TestRolledBackMaintenanceLosesNoSegment(t *testing.T) {
 	})
 }
 
+// The ring does not roll back, so it may not point to a segment that the same transaction has named, which it can only
+// where it has truncated one.
+func TestSeveralTurnsInATransactionThatRollsBackLoseNoSegment(t *testing.T) {
+	each(t, "1", func(b bench) {
+		for range 2 {
+			for range 4 { // until all three tables are in use
+				b.fill(80)
+				surface.Settle(b, b.db.Pool(b))
+			}
+			if n := b.drain(); n != 320 {
+				b.Fatalf("%d of 320 messages came", n)
+			}
+			conn := b.open("select weir_internal.rotate_log(q) from weir_internal.queues q cross join generate_series(1, 6)")
+			if _, err := conn.Exec(b.Context(), "rollback"); err != nil {
+				b.Fatal(err)
+			}
+			for range 2 {
+				b.fill(80)
+				surface.Settle(b, b.db.Pool(b))
+			}
+			if n := b.drain(); n != 160 {
+				b.Fatalf("%d of 160 messages came after the rollback", n)
+			}
+			surface.Settle(b, b.db.Pool(b))
+		}
+	})
+}
+
+// A table is named anew by the transaction that truncates it, or both roll back.
+func TestASegmentIsUsedAgainByTheTransactionThatFreesIt(t *testing.T) {
+	each(t, "1", func(b bench) {
+		for _, end := range []string{"rollback", "commit", "rollback", "commit", "rollback", "commit"} {
+			b.fill(80)
+			surface.Settle(b, b.db.Pool(b))
+			b.fill(80)
+			if n := b.drain(); n != 160 {
+				b.Fatalf("%d of 160 messages came", n)
+			}
+			conn := b.open("select weir_internal.rotate_log(q) from weir_internal.queues q cross join generate_series(1, 6)")
+			if _, err := conn.Exec(b.Context(), end); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.fill(80)
+		surface.Settle(b, b.db.Pool(b))
+		if n := b.drain(); n != 80 {
+			b.Fatalf("%d of 80 messages came", n)
+		}
+		if b.logRing() < 6 {
+			b.Errorf("the ring is at %d only", b.logRing())
+		}
+	})
+}
+
 // What was carried over is not there after a rollback, and the old table must not be left for the new one.
 func TestRolledBackMaintenanceLosesNoClaim(t *testing.T) {
 	each(t, "1", func(b bench) {

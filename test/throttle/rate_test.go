@@ -36,6 +36,18 @@ func TestARateFillsEvenlyUpToOnePeriod(t *testing.T) {
 	})
 }
 
+// The time that a delivery takes of a rate is rounded up: 999 of 1,000 microseconds are 1,997 deliveries, not 1,998.
+func TestARateIsNotExceededByWhatIsRounded(t *testing.T) {
+	each(t, "rate_max => 1999, rate_period => '1 millisecond'", func(b bench) {
+		b.send(4000)
+		b.get(1999, 4000)
+		b.clock.Advance(b, 999*time.Microsecond)
+		if n := len(receive(b.T, b.conn, "limited", 4000)); n < 1990 || n > 1997 {
+			b.Errorf("received %d in 999 microseconds, want 1990 to 1997", n)
+		}
+	})
+}
+
 func TestADeliveryThatRollsBackCountsForTheRate(t *testing.T) {
 	each(t, "rate_max => 4, rate_period => '4 hours'", func(b bench) {
 		b.send(20)
