@@ -71,7 +71,7 @@ func Workloads() []Workload {
 		kill("worker", "the workers"), kill("postgres", "PostgreSQL"),
 	}
 	all = append(all, published()...)
-	all = append(all, jobs(true), latency("idle", 10), latency("latency-5000", 5000), fanOut(2), fanOut(10),
+	all = append(all, jobs(true), idle(), latency("latency-5000", 5000), fanOut(2), fanOut(10),
 		keys(10), keys(1000), keys(10_000),
 		Workload{
 			Name: "backlog", Section: sectionTrouble, About: "producers alone, then consumers drain what has grown",
@@ -162,6 +162,13 @@ func latency(title string, rate float64) Workload {
 	}
 }
 
+// idle takes longer, because of ten messages no figure is worth much, and the first of them meet cold plans.
+func idle() Workload {
+	w := latency("idle", 10)
+	w.Long = 5
+	return w
+}
+
 func fanOut(groups int) Workload {
 	return Workload{
 		Name: name("fan-out-", groups), Section: sectionFanOut,
@@ -235,7 +242,7 @@ func quick(all []Workload) []Workload {
 		if w.Ramp != nil {
 			w.Ramp = []int{1, 8, 64}
 		}
-		w.Long, w.Once = min(w.Long, 2), i >= len(quickRepeated)
+		w.Long, w.Once = min(w.Long, 5), i >= len(quickRepeated)
 		less = append(less, w)
 	}
 	return less
