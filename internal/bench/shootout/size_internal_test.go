@@ -10,7 +10,8 @@ import (
 	"github.com/weirmq/weir/bench"
 )
 
-// modelled is a shootout in which a message costs exactly what the model says, in CPU and in WAL.
+// modelled is a shootout in which a message costs exactly what the model says, in CPU, in WAL and on disk, and a
+// connection what connectionMB says.
 func modelled(cost [terms]float64) *Shootout {
 	s := &Shootout{}
 	for _, w := range Workloads() {
@@ -19,11 +20,76 @@ func modelled(cost [terms]float64) *Shootout {
 			continue
 		}
 		cpu, wal := dot(cost, x), 10*dot(cost, x)
-		s.Results = append(s.Results, Result{
+		r := Result{
 			System: "weir", Title: "Weir", Setting: "best", Workload: w.Name, Repetition: 1, Rate: 1, ServerCPU: &cpu, WAL: &wal,
-		})
+			Sent: 1e6, Seconds: 1,
+		}
+		for i := range 3 {
+			r.Samples = append(r.Samples, Sample{
+				At: float64(i) / 2, Done: int64(i) * 5e5, TableBytes: 1e7 + int64(float64(i)*5e5*20*dot(cost, x)), IndexBytes: 1e6,
+			})
+		}
+		if x, ok := occupies(w); ok {
+			r.ServerMB = dot(connectionMB, x)
+		}
+		s.Results = append(s.Results, r)
 	}
 	return s
+}
+
+// connectionMB are 20 MB and a little for each connection and each KB of its batch.
+var connectionMB = [terms]float64{20, 2, 6, 0.01}
+
+func TestASizeOnDiskAndInMemoryIsWhatWasMeasuredAndTellsHowFarItIsFromThat(t *testing.T) {
+	t.Parallel()
+	costs, err := modelled([terms]float64{200, 2, 3, 300, 4, 1}).Costs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := Target{Rate: 1000, FanOut: 2, Payload: 512, Batch: 10, Keep: 60}
+	size, err := costs.Estimate(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := 20 * (20 + 2 + 1.5 + 2*(30+4+0.5)) // bytes
+	disk := 67.1 + 1000*message*(1.5+3*60)/1e6
+	backends := 20.0 + 10*2 + 10*6 + 20*5*0.01
+	if math.Abs(size.DiskMB/disk-1) > 0.02 || math.Abs(size.BackendMB/backends-1) > 0.02 {
+		t.Errorf("%v MB on disk and %v MB of backends, want %v and %v", size.DiskMB, size.BackendMB, disk, backends)
+	}
+	if size.StoredError.N < terms || size.StoredError.Max > 0.02 || size.BackendError.N < 4 ||
+		size.BackendError.Max > 0.02 {
+		t.Errorf("off by %+v and %+v", size.StoredError, size.BackendError)
+	}
+	var out bytes.Buffer
+	if size.WriteTable(&out); !strings.Contains(out.String(), "disk at most\tnot measured") {
+		t.Errorf("no queue gave space back, and the table is %s", out.String())
+	}
+	costs.Workloads[0].Stored *= 2
+	costs.Workloads[0].BackendMB *= 2
+	costs.Workloads[0].Rate, costs.Workloads[0].PeakMB = 1000, 1
+	if size, err = costs.Estimate(target); err != nil || size.StoredError.Max < 0.2 || size.BackendError.Max < 0.2 ||
+		size.PeakError.Max < 10 {
+		t.Errorf("measurements far from the model are off by %+v, %+v and %+v: %v", size.StoredError, size.BackendError,
+			size.PeakError, err)
+	}
+}
+
+func TestWhatAMessageTakesOnDiskIsMeasuredOnlyWhereNothingIsGivenBack(t *testing.T) {
+	t.Parallel()
+	r := Result{Sent: 1000, Seconds: 2, Samples: []Sample{
+		{At: 1, Done: 100, TableBytes: 5000}, {At: 2, Done: 300, TableBytes: 9000, IndexBytes: 1000},
+	}}
+	if bytes, ok := r.stored(Workload{Consumers: 1}); !ok || math.Round(bytes) != 25 {
+		t.Errorf("received: %v bytes, %v", bytes, ok)
+	}
+	if bytes, ok := r.stored(Workload{Producers: 1}); !ok || math.Round(bytes) != 10 { // half of the run's 1,000
+		t.Errorf("sent: %v bytes, %v", bytes, ok)
+	}
+	r.Samples = append(r.Samples, Sample{At: 3, Done: 400, TableBytes: 6000})
+	if bytes, ok := r.stored(Workload{Consumers: 1}); ok || !r.turned() {
+		t.Errorf("%v bytes of a queue that gave space back", bytes)
+	}
 }
 
 func TestASizeIsWhatTheMeasurementsSayAndTellsHowFarItIsFromThem(t *testing.T) {
@@ -104,7 +170,8 @@ func TestTheProgramBringsMeasurementsThatASizeCanBeFittedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size.Workloads < 10 || size.CPU <= 0 || size.CPUError.Median > 0.25 || size.WALError.Median > 0.1 ||
-		!strings.Contains(size.Fitted, "CPUs") {
+		size.StoredError.Median > 0.15 || size.BackendError.Median > 0.15 || size.PeakError.N == 0 ||
+		size.PeakError.Max > 0.3 || !strings.Contains(size.Fitted, "CPUs") {
 		t.Errorf("fitted to %d workloads of %s: %v cores, off by %+v and %+v", size.Workloads, size.Fitted, size.CPU,
 			size.CPUError, size.WALError)
 	}
