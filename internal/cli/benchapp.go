@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 
@@ -90,17 +91,20 @@ func appTakeFlags(flags *pflag.FlagSet, o *bench.Options) {
 
 // runBenchApp does a run and reports it, also when a promise was broken.
 func (a *app) runBenchApp(ctx context.Context, opts bench.Options, dir string) error {
+	if dir != "" {
+		if err := bench.CheckFolder(dir); err != nil {
+			return err
+		}
+	}
 	report, err := bench.Run(ctx, opts)
 	if report == nil {
 		return usage(err, bench.ErrOptions)
 	}
-	if dir != "" {
-		if err := report.WriteFiles(dir); err != nil {
-			return err
-		}
-	}
 	if emitErr := a.emit(report, func(w io.Writer) { report.WriteTable(w) }); emitErr != nil {
 		return emitErr
+	}
+	if dir != "" {
+		err = errors.Join(err, report.WriteFiles(dir))
 	}
 	return err
 }

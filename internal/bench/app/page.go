@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"math"
@@ -16,6 +17,22 @@ import (
 
 //go:embed report.html
 var pageText string
+
+// CheckFolder makes a folder for WriteFiles and tries whether files can be made in it: better before a run of an hour
+// than after it.
+func CheckFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make directory for reports: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".app-")
+	if err != nil {
+		return fmt.Errorf("try directory for reports: %w", err)
+	}
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		return fmt.Errorf("try directory for reports: %w", err)
+	}
+	return nil
+}
 
 // WriteFiles writes app.html and app.json, which has the figures of every second, into a folder.
 func (r *Report) WriteFiles(dir string) error {

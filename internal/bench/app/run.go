@@ -45,7 +45,11 @@ func Run(ctx context.Context, opts Options) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.host, err = shootout.OpenHost(ctx, opts.DSN, opts.Log); err != nil {
+	r.host, err = shootout.OpenHost(ctx, opts.DSN, opts.Log)
+	switch {
+	case errors.Is(err, shootout.ErrOptions):
+		return nil, optionf("the DSN must be a URL with a host, such as postgres://user@host/database")
+	case err != nil:
 		return nil, fmt.Errorf("open server: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.host.Close(ctx)) }()

@@ -154,6 +154,24 @@ func (w writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+func TestAFolderThatTakesNoReportsIsFoundBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "reports")
+	if err := app.CheckFolder(dir); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("the folder holds %v: %v", left, err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.CheckFolder(file); err == nil {
+		t.Error("a file is taken for a folder")
+	}
+}
+
 func TestOptionsThatCannotBeRunAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(o *app.Options){
@@ -168,6 +186,10 @@ func TestOptionsThatCannotBeRunAreRefused(t *testing.T) {
 		"jitter":    func(o *app.Options) { o.Jitter = 2 },
 		"attempts":  func(o *app.Options) { o.MaxAttempts = 0 },
 		"held":      func(o *app.Options) { o.ReceiveBatch = 20_000 },
+		"dsn":       func(o *app.Options) { o.DSN = "nonsense" },
+		"kills":     func(o *app.Options) { o.KillPostgres = -1 },
+		"far kills": func(o *app.Options) { o.KillPostgres, o.DSN = time.Second, "postgres://x@127.0.0.1:1/x" },
+		"kept":      func(o *app.Options) { o.KillPostgres, o.Retention = time.Second, time.Second },
 		"producers": func(o *app.Options) { o.Producers = -1 },
 	} {
 		o := app.DefaultOptions(app.Balanced)
