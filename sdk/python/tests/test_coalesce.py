@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -148,6 +148,97 @@ async def test_one_bad_message_among_many_fails_alone(
         got = await asyncio.gather(*tasks, return_exceptions=True)
     assert [(type(e), str(e)) for e in got[51:]] == [(type(e), str(e)) for e in want]
     assert stored(client, queue) == dict(zip(got[:51], ["first", *range(50)], strict=True))
+
+
+async def test_batches_and_single_sends_share_calls_and_each_gets_its_own_ids(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    sizes = [1 + n % 7 for n in range(90)]
+    with locked(queue) as lock:
+        sends = [
+            shared.send_batch(queue, [weir.Outgoing([n, i], key="k" if n % 2 else None) for i in range(size)])
+            if size > 1 or n % 2
+            else one(shared.send(queue, [n, 0]))
+            for n, size in enumerate(sizes)
+        ]
+        tasks = await crowd(lock, shared.send_batch(queue, ["first", "second"]), sends)
+        lock.release()
+        first, *ids = await asyncio.gather(*tasks)
+        assert lock.transactions() == 2, "that of the first, and of all others"
+    assert [len(some) for some in ids] == sizes
+    found = {m.id: (m.payload, m.key) for m in client.pop(queue, max=10_000)}
+    want = {id: ([n, i], "k" if n % 2 else None) for n, some in enumerate(ids) for i, id in enumerate(some)}  # noqa: A001
+    assert found == dict(zip(first, [("first", None), ("second", None)], strict=True)) | want
+    assert list(want) == sorted(want), "the order of the calls, and in each that of its messages"
+
+
+async def one(send: Awaitable[int]) -> list[int]:
+    return [await send]
+
+
+@pytest.mark.parametrize(
+    ("batches", "transactions"),
+    [
+        pytest.param([["x"] * 400] * 5, 3, id="many messages"),
+        pytest.param([["x" * 100_000] * 3] * 8, 3, id="many bytes"),
+        pytest.param([["x"] * 300, ["x"] * 2500, ["x"] * 300, ["x"] * 300], 3, id="one with more than a call takes"),
+        pytest.param([["x"], ["x" * 100_000] * 30, ["x"], ["x"]], 3, id="one larger than a call is"),
+    ],
+)
+async def test_batches_share_calls_as_long_as_they_fit_and_none_is_parted(
+    shared: weir.AsyncClient, queue: str, batches: list[list[str]], transactions: int
+) -> None:
+    with locked(queue) as lock:
+        tasks = await crowd(lock, shared.send(queue, 0), [shared.send_batch(queue, batch) for batch in batches])
+        lock.release()
+        _, *ids = await asyncio.gather(*tasks)
+        assert lock.transactions() == 1 + transactions
+    assert [len(some) for some in ids] == [len(batch) for batch in batches]
+
+
+async def test_one_bad_batch_among_many_fails_alone_and_wholly(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    batches = [["not sent", weir.Outgoing(**bad), "not sent"] for bad in BAD]
+    want = []
+    for batch in batches:
+        with pytest.raises(Exception) as failure:  # noqa: PT011
+            client.send_batch(queue, batch)
+        want.append(failure.value)
+    with locked(queue) as lock:
+        sends = [shared.send_batch(queue, [[n, 0], [n, 1]]) for n in range(20)]
+        sends += [shared.send_batch(queue, batch) for batch in batches]
+        tasks = await crowd(lock, one(shared.send(queue, "first")), sends)
+        lock.release()
+        got = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [(type(e), str(e)) for e in got[21:]] == [(type(e), str(e)) for e in want]
+    ids = [id for some in got[:21] for id in some]  # type: ignore[union-attr]  # noqa: A001
+    assert stored(client, queue) == dict(zip(ids, ["first", *([n, i] for n in range(20) for i in (0, 1))], strict=True))
+
+
+async def test_who_leaves_before_the_call_began_takes_the_whole_batch_along(
+    shared: weir.AsyncClient, client: weir.Client, queue: str
+) -> None:
+    with locked(queue) as lock:
+        sends = [shared.send_batch(queue, batch) for batch in ([1, 2], ["not sent"] * 3, [3])]
+        first, staying, leaving, last = await crowd(lock, shared.send_batch(queue, [0]), sends)
+        leaving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+        lock.release()
+        ids = [id for some in await asyncio.gather(first, staying, last) for id in some]  # noqa: A001
+    assert stored(client, queue) == dict(zip(ids, range(4), strict=True))
+
+
+async def test_an_empty_batch_and_one_with_a_dedup_key_share_no_call(shared: weir.AsyncClient, queue: str) -> None:
+    with locked(queue) as lock:
+        sends = [shared.send_batch(queue, [1, weir.Outgoing(2, dedup_key="d")]), shared.send_batch(queue, [])]
+        tasks = await crowd(lock, shared.send_batch(queue, [0]), sends)
+        assert await tasks[2] == []
+        await reached(lambda: lock.waiting() == 2, *tasks[:2])
+        lock.release()
+        _, ids, _ = await asyncio.gather(*tasks)
+        assert await shared.send(queue, 3, dedup_key="d") == ids[1]
 
 
 async def test_who_leaves_before_the_call_began_takes_the_message_along(
@@ -312,6 +403,49 @@ def test_threads_share_calls_and_each_gets_its_own_id(client: weir.Client, queue
     assert len(found) == 53
 
 
+def test_batches_of_threads_share_calls_and_one_that_is_bad_fails_alone(client: weir.Client, queue: str) -> None:
+    bad = ["not sent", weir.Outgoing("x", key="k" * 1025)]
+    with pytest.raises(weir.Error) as want:
+        client.send_batch(queue, bad)
+    shared = client.coalesced()
+    with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
+        first = threads.submit(shared.send_batch, queue, ["first", "second"])
+        until(lambda: lock.waiting() == 1)
+        batches = [threads.submit(shared.send_batch, queue, [[n, i] for i in range(1 + n % 3)]) for n in range(30)]
+        singles = [threads.submit(shared.send, queue, n) for n in range(10)]
+        until(lambda: waiting_in(shared, queue) == 40)
+        lock.release()
+        ids = [*first.result(), *(id for batch in batches for id in batch.result()), *(one.result() for one in singles)]  # noqa: A001
+        assert lock.transactions() == 2
+    payloads = ["first", "second", *([n, i] for n in range(30) for i in range(1 + n % 3)), *range(10)]
+    assert stored(client, queue) == dict(zip(ids, payloads, strict=True))
+    with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
+        first = threads.submit(shared.send_batch, queue, ["first"])
+        until(lambda: lock.waiting() == 1)
+        good = [threads.submit(shared.send_batch, queue, [n, n]) for n in range(20)]
+        failing = threads.submit(shared.send_batch, queue, bad)
+        until(lambda: waiting_in(shared, queue) == 21)
+        lock.release()
+        assert str(failing.exception()) == str(want.value)
+        ids = [id for batch in (first, *good) for id in batch.result()]  # noqa: A001
+    assert stored(client, queue) == dict(zip(ids, ["first", *(n for n in range(20) for _ in (0, 1))], strict=True))
+
+
+def test_batches_of_threads_share_calls_as_long_as_they_fit_and_none_is_parted(client: weir.Client, queue: str) -> None:
+    shared = client.coalesced()
+    with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
+        first = threads.submit(shared.send, queue, "first")
+        until(lambda: lock.waiting() == 1)
+        batches = []
+        for batch in (["x"] * 600, ["x"] * 600, ["x"] * 400, ["x"] * 2500, ["x" * 600_000], ["x" * 600_000]):
+            batches.append(threads.submit(shared.send_batch, queue, batch))
+            until(lambda: waiting_in(shared, queue) == len(batches))
+        lock.release()
+        assert [len(batch.result()) for batch in batches] == [600, 600, 400, 2500, 1, 1]
+        first.result()
+        assert lock.transactions() == 6
+
+
 def waiting_in(client: weir.Client, queue: str) -> int:
     """Count the sends that wait for the next call."""
     assert client._sends is not None
@@ -339,12 +473,12 @@ def test_one_bad_message_among_those_of_many_threads_fails_alone(client: weir.Cl
     assert stored(client, queue) == dict(zip(ids, ["first", *range(20)], strict=True))
 
 
-def test_a_thread_that_is_told_to_leave_takes_its_message_along(client: weir.Client, queue: str) -> None:
+def test_a_thread_that_is_told_to_leave_takes_its_messages_along(client: weir.Client, queue: str) -> None:
     shared, ended = client.coalesced(), threading.Event()
 
     def leaving() -> None:
         try:
-            shared.send(queue, "not sent")
+            shared.send_batch(queue, ["not sent"] * 3)
         except Cancelled:
             ended.set()
 

@@ -101,13 +101,14 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
   }
 
   /**
-   * The same client whose concurrent calls share statements: of those that each `send` one message, or `enqueue` one
-   * job, to the same queue with the same delay and priority, what comes while a statement is under way goes out
-   * together with the next, as a batch does, at most 1,000 messages or 1 MiB. Nothing waits for company: what finds
-   * nothing under way goes at once. Each call returns when its own message is committed, with its own id or its own
-   * error: when the database refuses a statement, all that it carried are sent alone. All else is as without it, also
-   * sends with a `dedupKey`, unique jobs, those with `runAt`, and what is part of a transaction. A client of anything
-   * but a Pool, and one over HTTP, where the server does the same, is returned as it is.
+   * The same client whose concurrent calls share statements: of those that `send` a message, or a batch, or `enqueue`
+   * one job, to the same queue with the same delay and priority, what comes while a statement is under way goes out
+   * together with the next, as one batch, at most 1,000 messages or 1 MiB; a batch that is larger goes alone, and none
+   * is parted. Nothing waits for company: what finds nothing under way goes at once. Each call returns when its own
+   * messages are committed, with their ids or its own error: when the database refuses a statement, what each call had
+   * in it is sent alone. All else is as without it, also sends with a `dedupKey`, unique jobs, those with `runAt`,
+   * batches of jobs, and what is part of a transaction. A client of anything but a Pool, and one over HTTP, where the
+   * server does the same, is returned as it is.
    */
   coalesced(): Client<Q> {
     const { transport } = this;
@@ -167,15 +168,14 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     const message = { payload, key, headers, dedupKey };
     return this.sending(queue, [message], ([m = message]) =>
       abortable(signal, async () => {
-        if (!this.shared || m.dedupKey !== undefined)
-          return this.call(m.dedupKey !== undefined, async (c) => {
-            signal?.throwIfAborted();
-            return c.send(queue, m, rest);
-          });
-        const { sends } = this.shared;
-        const text = textOf(m);
-        const { delayMs, priority } = rest;
-        return this.call(false, () => sends.send({ queue, delayMs, priority }, text, bytesOf(text), signal));
+        if (this.shared && m.dedupKey === undefined) {
+          const [id] = await this.share(this.shared, queue, [m], options);
+          return id as string;
+        }
+        return this.call(m.dedupKey !== undefined, async (c) => {
+          signal?.throwIfAborted();
+          return c.send(queue, m, rest);
+        });
       }),
     );
   }
@@ -186,10 +186,30 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     messages: readonly t.Outgoing<Q[K]>[],
     options: t.SendBatchOptions = {},
   ): Promise<string[]> {
+    const { signal, ...rest } = options;
     const repeatable = messages.every((m) => m.dedupKey !== undefined);
     return this.sending(queue, messages, (ms) =>
-      this.call(repeatable, (c) => c.sendBatch(queue, ms, options)),
+      abortable(signal, async () => {
+        if (this.shared && ms.length > 0 && ms.every((m) => m.dedupKey === undefined))
+          return this.share(this.shared, queue, ms, options);
+        return this.call(repeatable, async (c) => {
+          signal?.throwIfAborted();
+          return c.sendBatch(queue, ms, rest);
+        });
+      }),
     );
+  }
+
+  /** Sends messages in a call with those of others. */
+  private async share(
+    { sends }: Shared,
+    queue: string,
+    messages: readonly t.Outgoing[],
+    { delayMs, priority, signal }: t.SendBatchOptions,
+  ): Promise<string[]> {
+    const texts = messages.map(textOf);
+    const bytes = texts.reduce((sum, text) => sum + bytesOf(text), 0);
+    return this.call(false, () => sends.send({ queue, delayMs, priority }, texts, bytes, signal));
   }
 
   /** Sends a message to every queue that has a binding for the topic. */

@@ -2,22 +2,23 @@
 
 import { copyOf, WeirError } from "./errors.js";
 
-/** What is put into one call at most, unless a single item is larger. */
+/** What is put into one call at most, unless a single caller has more. */
 const itemsMax = 1_000;
 const bytesMax = 1 << 20;
 
 /** One caller's part of a call. */
 interface Part<I> {
-  readonly item: I;
+  readonly items: readonly I[];
   readonly bytes: number;
-  /** Takes the id; undefined: the item is to be sent alone. */
-  resolve(id?: string): void;
+  /** Takes the ids; undefined: the items are to be sent alone. */
+  resolve(ids?: string[]): void;
   reject(error: unknown): void;
 }
 
 /**
  * Puts items that have the same aim into common calls, one at a time: what comes while a call is under way goes out
- * together with the next. Two calls at a time would be twice as many, of half as much.
+ * together with the next. Two calls at a time would be twice as many, of half as much. What one caller sends at once is
+ * never parted.
  */
 export class Coalescer<A extends object, I> {
   /** There while a call is under way: what waits for the next, in its order. */
@@ -26,28 +27,23 @@ export class Coalescer<A extends object, I> {
   constructor(private readonly call: (to: A, items: readonly I[]) => Promise<string[]>) {}
 
   /**
-   * Sends an item of about so many bytes and returns its id. When the signal is aborted first, the item is not sent
-   * unless its call had begun.
+   * Sends items of about so many bytes, all or none, and returns their ids. When the signal is aborted first, they are
+   * not sent unless their call had begun.
    */
-  async send(to: A, item: I, bytes: number, signal?: AbortSignal): Promise<string> {
+  async send(to: A, items: readonly I[], bytes: number, signal?: AbortSignal): Promise<string[]> {
     signal?.throwIfAborted();
     const name = JSON.stringify(to);
     const line = this.lines.get(name);
     if (!line) {
       this.lines.set(name, new Set());
       try {
-        return await this.alone(to, item);
+        return await this.call(to, items);
       } finally {
         void this.run(name, to);
       }
     }
-    const id = await wait(line, item, bytes, signal);
-    return id ?? this.alone(to, item);
-  }
-
-  private async alone(to: A, item: I): Promise<string> {
-    const [id] = await this.call(to, [item]);
-    return id as string;
+    const ids = await wait(line, items, bytes, signal);
+    return ids ?? this.call(to, items);
   }
 
   /** Makes calls for a line until nobody waits in it. */
@@ -63,10 +59,10 @@ export class Coalescer<A extends object, I> {
 
   /** Makes one call for several callers and tells them what became of it. */
   private async share(to: A, batch: readonly Part<I>[]): Promise<void> {
-    const items = batch.map((part) => part.item);
+    const items = batch.flatMap((part) => part.items);
     try {
       const ids = await this.call(to, items);
-      for (const [i, part] of batch.entries()) part.resolve(ids[i]);
+      for (const part of batch) part.resolve(ids.splice(0, part.items.length));
     } catch (error) {
       const apart = batch.length > 1 && refused(error);
       for (const part of batch) {
@@ -80,14 +76,14 @@ export class Coalescer<A extends object, I> {
 /** Waits in a line for an answer, or until the signal is aborted. */
 async function wait<I>(
   line: Set<Part<I>>,
-  item: I,
+  items: readonly I[],
   bytes: number,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+): Promise<string[] | undefined> {
   let leave = () => {};
   try {
     return await new Promise((resolve, reject) => {
-      const part = { item, bytes, resolve, reject };
+      const part = { items, bytes, resolve, reject };
       leave = () => {
         line.delete(part);
         reject(signal?.reason);
@@ -103,10 +99,11 @@ async function wait<I>(
 /** Takes what goes into the next call out of a line. */
 function take<I>(line: Set<Part<I>>): Part<I>[] {
   const batch: Part<I>[] = [];
-  let bytes = 0;
+  let [items, bytes] = [0, 0];
   for (const part of line) {
+    items += part.items.length;
     bytes += part.bytes;
-    if (batch.length > 0 && (batch.length === itemsMax || bytes > bytesMax)) break;
+    if (batch.length > 0 && (items > itemsMax || bytes > bytesMax)) break;
     batch.push(part);
     line.delete(part);
   }

@@ -4,7 +4,7 @@ import { jobItem } from "./types.js";
 import type { Text } from "./values.js";
 
 /** What the messages, or jobs, of a shared call have in common. */
-interface Aim extends t.SendBatchOptions {
+interface Aim extends Omit<t.SendBatchOptions, "signal"> {
   queue: string;
 }
 
@@ -54,9 +54,10 @@ export abstract class JobCalls {
         const { enqueues } = this.shared;
         const text = JSON.stringify(jobItem({ kind, args: sent, key, headers }));
         const { delayMs, priority, tracked } = options;
-        return this.call(false, () =>
-          enqueues.send({ queue, delayMs, priority, tracked }, text, text.length),
-        );
+        return this.call(false, async () => {
+          const [id] = await enqueues.send({ queue, delayMs, priority, tracked }, [text], text.length);
+          return id as string;
+        });
       }
       return this.call(repeatable, (c) => c.jobs.enqueue(queue, kind, sent, { ...options, key, headers }));
     });

@@ -52,10 +52,12 @@ export interface SendBatchOptions {
   delayMs?: number | undefined;
   /** The level within the queue's priorities; see create_queue. */
   priority?: number | undefined;
+  /** Ends the waiting: sendBatch then throws its reason. The messages are not sent unless their statement had begun. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of publish. */
-export interface PublishOptions extends SendBatchOptions, Omit<Outgoing, "payload"> {}
+export interface PublishOptions extends Omit<SendBatchOptions, "signal">, Omit<Outgoing, "payload"> {}
 
 /** Options of one send. */
 export interface SendOptions extends PublishOptions {

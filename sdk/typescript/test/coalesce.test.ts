@@ -73,7 +73,7 @@ async function stored(client: Client, queue: string): Promise<Map<string, unknow
 }
 
 /** What came of calls: ids, and errors. */
-async function outcomes(calls: Promise<string>[]): Promise<(string | WeirError)[]> {
+async function outcomes<R>(calls: Promise<R>[]): Promise<(R | WeirError)[]> {
   return Promise.all(calls.map((call) => call.catch((error: WeirError) => error)));
 }
 
@@ -156,6 +156,135 @@ test("one bad message among many fails alone", async (t) => {
     want.map((e) => [(e as WeirError).code, (e as WeirError).message]),
   );
   assert.deepEqual(await stored(plain, queue), expected(got.slice(0, 51), ["first", ...good]));
+});
+
+test("batches and single sends share calls, and each gets its own ids", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const sizes = Array.from({ length: 90 }, (_, n) => 1 + (n % 7));
+  const key = (n: number) => (n % 2 ? "k" : undefined);
+  const calls = await lock.crowd(
+    () => client.sendBatch(queue, [{ payload: "first" }, { payload: "second" }]),
+    () =>
+      sizes.map((size, n) =>
+        size === 1 && n % 2 === 0
+          ? client.send(queue, [n, 0]).then((id) => [id])
+          : client.sendBatch(
+              queue,
+              Array.from({ length: size }, (_, i) => ({ payload: [n, i], key: key(n) })),
+            ),
+      ),
+  );
+  await lock.release();
+  const [first, ...ids] = (await Promise.all(calls)) as [string[], ...string[][]];
+  assert.equal(await lock.transactions(), 2, "that of the first, and of all others");
+  assert.deepEqual(
+    ids.map((some) => some.length),
+    sizes,
+  );
+  const found = new Map((await plain.pop(queue, { max: 10_000 })).map((m) => [m.id, [m.payload, m.key]]));
+  const want = ids.flatMap((some, n) => some.map((id, i) => [id, [[n, i], key(n) ?? null]] as const));
+  const [one, two] = first as [string, string];
+  assert.deepEqual(found, new Map([[one, ["first", null]], [two, ["second", null]], ...want] as never));
+  const order = want.map(([id]) => BigInt(id));
+  assert.ok(
+    order.every((id, i) => i === 0 || id > (order[i - 1] as bigint)),
+    "the order of the calls, and in each that of its messages",
+  );
+});
+
+test("batches share calls as long as they fit, and none is parted", async (t) => {
+  const of = (n: number, payload = "x") => Array.from({ length: n }, () => ({ payload }));
+  const large = "x".repeat(100_000);
+  const cases: [string, number, { payload: string }[][]][] = [
+    ["many messages", 3, Array.from({ length: 5 }, () => of(400))],
+    ["many bytes", 3, Array.from({ length: 8 }, () => of(3, large))],
+    ["one with more than a call takes", 3, [of(300), of(2500), of(300), of(300)]],
+    ["one larger than a call is", 3, [of(1), of(30, large), of(1), of(1)]],
+  ];
+  for (const [name, transactions, batches] of cases) {
+    const { client, queue } = await shared(t);
+    const lock = await Lock.of(t, queue);
+    const calls = await lock.crowd(
+      () => client.sendBatch(queue, of(1)),
+      () => batches.map((batch) => client.sendBatch(queue, batch)),
+    );
+    await lock.release();
+    const [, ...ids] = await Promise.all(calls);
+    assert.equal(await lock.transactions(), 1 + transactions, name);
+    assert.deepEqual(
+      ids.map((some) => some.length),
+      batches.map((batch) => batch.length),
+    );
+  }
+});
+
+test("one bad batch among many fails alone and wholly", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const aside = { payload: "not sent" };
+  const bad = [
+    { payload: "x", key: "k".repeat(1025) },
+    { payload: "a \0 b" },
+    { payload: "large ".repeat(1 << 18) },
+    { payload: undefined },
+    { payload: 1n },
+  ].map((message) => [aside, message, aside]);
+  const want = await outcomes(bad.map((batch) => plain.sendBatch(queue, batch)));
+  const good = Array.from({ length: 20 }, (_, n) => [{ payload: [n, 0] }, { payload: [n, 1] }]);
+  const lock = await Lock.of(t, queue);
+  const calls = await lock.crowd(
+    () => client.sendBatch(queue, [{ payload: "first" }]),
+    () => [...good, ...bad].map((batch) => client.sendBatch(queue, batch)),
+  );
+  await lock.release();
+  const got = await outcomes(calls);
+  assert.deepEqual(
+    got.slice(21).map((e) => [(e as WeirError).code, (e as WeirError).message]),
+    want.map((e) => [(e as WeirError).code, (e as WeirError).message]),
+  );
+  const payloads = ["first", ...good.flat().map(({ payload }) => payload)];
+  assert.deepEqual(await stored(plain, queue), expected((got.slice(0, 21) as string[][]).flat(), payloads));
+});
+
+test("who leaves before the call began takes the whole batch along", async (t) => {
+  const { plain, client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const batch = (...payloads: unknown[]) => payloads.map((payload) => ({ payload }));
+  const gone = batch("not sent", "not sent");
+  const [first, staying, left, last] = (await lock.crowd(
+    () => client.sendBatch(queue, batch(0)),
+    () => [
+      client.sendBatch(queue, batch(1, 2)),
+      client.sendBatch(queue, gone, { signal }),
+      client.sendBatch(queue, batch(3)),
+    ],
+  )) as [Promise<string[]>, Promise<string[]>, Promise<string[]>, Promise<string[]>];
+  leaving.abort(new Error("enough"));
+  await assert.rejects(left, { message: "enough" });
+  await assert.rejects(client.sendBatch(queue, gone, { signal }), { message: "enough" });
+  await assert.rejects(plain.sendBatch(queue, gone, { signal }), { message: "enough" });
+  await lock.release();
+  const ids = await Promise.all([first, staying, last]);
+  assert.deepEqual(await stored(plain, queue), expected(ids.flat(), [0, 1, 2, 3]));
+});
+
+test("an empty batch, and one with a dedup key, share no call", async (t) => {
+  const { client, queue } = await shared(t);
+  const lock = await Lock.of(t, queue);
+  const calls = await lock.crowd(
+    () => client.sendBatch(queue, [{ payload: 0 }]),
+    () => [
+      client.sendBatch(queue, [{ payload: 1 }, { payload: 2, dedupKey: "d" }]),
+      client.sendBatch(queue, []),
+    ],
+  );
+  assert.deepEqual(await calls[2], []);
+  await until("two wait", async () => (await lock.waiting()).length === 2);
+  await lock.release();
+  const [, ids] = await Promise.all(calls);
+  assert.equal(await client.send(queue, 3, { dedupKey: "d" }), ids?.[1]);
 });
 
 test("who leaves before the call began takes the message along", async (t) => {

@@ -1,14 +1,13 @@
 """Concurrent calls of one process that share statements: those of tasks, and those of threads.
 
 What comes for the same aim while a call is under way goes out together with the next, as one batch; two calls at a time
-would be twice as many, of half as much.
+would be twice as many, of half as much. What one caller sends at once is never parted.
 """
 
 from __future__ import annotations
 
 import asyncio
 import copy
-import itertools
 import queue
 import threading
 import time
@@ -22,7 +21,7 @@ from weir.types import Duration
 
 Item = TypeVar("Item")
 
-# What is put into one call at most, unless a single item is larger.
+# What is put into one call at most, unless a single caller has more.
 _MAX = 1000
 _BYTES_MAX = 1 << 20
 # How long a thread that makes calls waits for another.
@@ -41,12 +40,6 @@ class Aim(NamedTuple):
     """Of jobs."""
 
 
-def _fits(sizes: Sequence[int]) -> int:
-    """Return how many items of these sizes, from the first on, go into one call."""
-    totals = itertools.accumulate(sizes[:_MAX])
-    return max(1, sum(1 for total in totals if total <= _BYTES_MAX))
-
-
 def _apart(error: BaseException) -> bool:
     """Whether nothing was done, and because of what was in the call."""
     return not isinstance(error, Error) or (error.reported and not error.code.startswith("08"))
@@ -61,7 +54,7 @@ def _each(error: BaseException) -> BaseException:
     return own
 
 
-def _checked(ids: Sequence[int], items: Sequence[Any]) -> Sequence[int]:
+def _checked(ids: list[int], items: Sequence[Any]) -> list[int]:
     if len(ids) != len(items):
         raise Error("XX000", f"{len(ids)} ids came for {len(items)} messages")
     return ids
@@ -79,10 +72,10 @@ class _Shared:
 class _Part(Generic[Item]):
     """One task's part of a call."""
 
-    item: Item
+    items: Sequence[Item]
     size: int
-    answer: asyncio.Future[int | None]
-    """The id; None: it is to be sent alone."""
+    answer: asyncio.Future[list[int] | None]
+    """The ids; None: it is to be sent alone."""
     shared: _Shared | None = None
     """None while it waits for a call."""
 
@@ -90,32 +83,32 @@ class _Part(Generic[Item]):
 class AsyncCoalescer(Generic[Item]):
     """Puts what tasks send into common calls, which tasks of its own make, but for the first, which is its caller's."""
 
-    def __init__(self, call: Callable[[Aim, Sequence[Item]], Coroutine[Any, Any, Sequence[int]]]) -> None:
+    def __init__(self, call: Callable[[Aim, Sequence[Item]], Coroutine[Any, Any, list[int]]]) -> None:
         self._call = call
         # There while a call is under way: what waits for the next, in its order.
         self._lines: dict[Aim, dict[_Part[Item], None]] = {}
         self._running: set[asyncio.Task[None]] = set()
 
-    async def send(self, to: Aim, item: Item, size: int) -> int:
-        """Send an item of so many bytes, and return its id."""
+    async def send(self, to: Aim, items: Sequence[Item], size: int) -> list[int]:
+        """Send items of so many bytes, all or none, and return their ids."""
         line = self._lines.get(to)
         if line is None:
             self._lines[to] = {}
             try:
-                return await self._alone(to, item)
+                return await self._alone(to, items)
             finally:
                 self._proceed(to)
-        part = _Part(item, size, asyncio.get_running_loop().create_future())
+        part = _Part(items, size, asyncio.get_running_loop().create_future())
         line[part] = None
         try:
-            id = await part.answer  # noqa: A001
+            ids = await part.answer
         except asyncio.CancelledError:
             self._leave(to, part)
             raise
-        return await self._alone(to, item) if id is None else id
+        return await self._alone(to, items) if ids is None else ids
 
-    async def _alone(self, to: Aim, item: Item) -> int:
-        return _checked(await self._call(to, [item]), [item])[0]
+    async def _alone(self, to: Aim, items: Sequence[Item]) -> list[int]:
+        return _checked(await self._call(to, items), items)
 
     def _leave(self, to: Aim, part: _Part[Item]) -> None:
         """Take out what a task wanted to send that waits no longer."""
@@ -143,11 +136,7 @@ class AsyncCoalescer(Generic[Item]):
                 await asyncio.sleep(0)  # those who were just answered may be about to send more
                 if not line:
                     break
-                batch = list(itertools.islice(line, _MAX))
-                batch = batch[: _fits([part.size for part in batch])]
-                for part in batch:
-                    del line[part]
-                await self._share(to, batch)
+                await self._share(to, _take(line))
         finally:
             del self._lines[to]
             for part in line:  # the loop ends, and whoever waits with it
@@ -158,35 +147,52 @@ class AsyncCoalescer(Generic[Item]):
         shared = _Shared(len(batch))
         for part in batch:
             part.shared = shared
-        items = [part.item for part in batch]
+        items = [item for part in batch for item in part.items]
         shared.task = asyncio.create_task(self._call(to, items))
         try:
             await asyncio.wait({shared.task})
         finally:
             if not shared.task.done():
                 shared.task.cancel()
-            _answer(batch, shared.task)
+            _answer(batch, items, shared.task)
 
 
-def _answer(batch: Sequence[_Part[Any]], task: asyncio.Task[Sequence[int]]) -> None:
-    """Give each task that still waits its id or error."""
+def _take(line: dict[_Part[Item], None]) -> list[_Part[Item]]:
+    """Take what goes into the next call out of a line."""
+    batch: list[_Part[Item]] = []
+    n = size = 0
+    for part in line:
+        n += len(part.items)
+        size += part.size
+        if batch and (n > _MAX or size > _BYTES_MAX):
+            break
+        batch.append(part)
+    for part in batch:
+        del line[part]
+    return batch
+
+
+def _answer(batch: Sequence[_Part[Item]], items: Sequence[Item], task: asyncio.Task[list[int]]) -> None:
+    """Give each task that still waits its ids or error."""
     error: BaseException | None = None
-    ids: Sequence[int | None] = [None] * len(batch)
+    ids: list[int] = []
     if not task.done() or task.cancelled():
         error = asyncio.CancelledError()
     elif task.exception() is not None:
         error = task.exception()
     else:
         try:
-            ids = _checked(task.result(), batch)
+            ids = _checked(task.result(), items)
         except Error as wrong:
             error = wrong
     apart = len(batch) > 1 and error is not None and isinstance(error, Exception) and _apart(error)
-    for part, id in zip(batch, ids, strict=True):  # noqa: A001
+    end = 0
+    for part in batch:
+        begin, end = end, end + len(part.items)
         if part.answer.done():
             continue
         if error is None or apart:
-            part.answer.set_result(id)
+            part.answer.set_result(None if apart else ids[begin:end])
         elif isinstance(error, asyncio.CancelledError):
             part.answer.cancel()
         else:
@@ -197,13 +203,13 @@ def _answer(batch: Sequence[_Part[Any]], task: asyncio.Task[Sequence[int]]) -> N
 class _Turn(Generic[Item]):
     """One thread's part of a call."""
 
-    item: Item
+    items: Sequence[Item]
     size: int
     answered: threading.Lock = field(default_factory=threading.Lock)
-    """Held until there is an id or an error."""
+    """Held until there are ids or an error."""
     left: bool = False
     """Its thread waits no longer."""
-    id: int | None = None
+    ids: list[int] | None = None
     """None without an error: it is to be sent alone."""
     error: BaseException | None = None
 
@@ -224,14 +230,14 @@ class Coalescer(Generic[Item]):
     No thread of a caller makes a call for others: an exception may be raised in it at any time.
     """
 
-    def __init__(self, call: Callable[[Aim, Sequence[Item]], Sequence[int]]) -> None:
+    def __init__(self, call: Callable[[Aim, Sequence[Item]], list[int]]) -> None:
         self._call = call
         self._lock = threading.Lock()
         self._lines: dict[Aim, _Line[Item]] = {}
 
-    def send(self, to: Aim, item: Item, size: int) -> int:
-        """Send an item of so many bytes, and return its id."""
-        turn = _Turn(item, size)
+    def send(self, to: Aim, items: Sequence[Item], size: int) -> list[int]:
+        """Send items of so many bytes, all or none, and return their ids."""
+        turn = _Turn(items, size)
         turn.answered.acquire()
         try:
             with self._lock:  # else the line may end before it sees the turn
@@ -248,10 +254,10 @@ class Coalescer(Generic[Item]):
             raise
         if turn.error is not None:
             raise turn.error
-        return self._alone(to, item) if turn.id is None else turn.id
+        return self._alone(to, items) if turn.ids is None else turn.ids
 
-    def _alone(self, to: Aim, item: Item) -> int:
-        return _checked(self._call(to, [item]), [item])[0]
+    def _alone(self, to: Aim, items: Sequence[Item]) -> list[int]:
+        return _checked(self._call(to, items), items)
 
     def _run(self, to: Aim, line: _Line[Item]) -> None:
         """Make calls for a line until nobody has come for a while."""
@@ -274,11 +280,12 @@ class Coalescer(Generic[Item]):
         with suppress(queue.Empty):
             if not turns:
                 turns.append(line.turns.get(timeout=_LINGER))
-            size = turns[0].size
-            while len(turns) < _MAX:
+            n, size = len(turns[0].items), turns[0].size
+            while n < _MAX:
                 turn = line.turns.get_nowait()
+                n += len(turn.items)
                 size += turn.size
-                if size > _BYTES_MAX:
+                if n > _MAX or size > _BYTES_MAX:
                     line.next = turn
                     break
                 turns.append(turn)
@@ -287,9 +294,11 @@ class Coalescer(Generic[Item]):
     def _share(self, to: Aim, batch: Sequence[_Turn[Item]]) -> None:
         """Make one call for several threads, and tell them what became of it."""
         try:
-            ids = _checked(self._call(to, [turn.item for turn in batch]), batch)
-            for turn, id in zip(batch, ids, strict=True):  # noqa: A001
-                turn.id = id
+            items = [item for turn in batch for item in turn.items]
+            ids, end = _checked(self._call(to, items), items), 0
+            for turn in batch:
+                begin, end = end, end + len(turn.items)
+                turn.ids = ids[begin:end]
         except BaseException as error:
             if len(batch) == 1 or not _apart(error):
                 for turn in batch:

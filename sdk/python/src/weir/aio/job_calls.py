@@ -64,7 +64,7 @@ class AsyncJobCalls(ABC):
                 enqueues, to = self.enqueues, Aim(queue, delay, priority, tracked)
                 job = calls.fields(kind=kind, args=message.payload, key=message.key, headers=message.headers)
                 text = calls.json_text(job)
-                sending.ids = [await self.again(lambda: enqueues.send(to, text, len(text)), False)]
+                sending.ids = await self.again(lambda: enqueues.send(to, [text], len(text)), False)
                 return sending.ids[0]
             call = calls.enqueue(
                 queue,

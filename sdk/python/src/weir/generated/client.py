@@ -133,14 +133,14 @@ class Client(JobCalls):
     def coalesced(self) -> Client:
         """Return the same client whose concurrent calls share statements.
 
-        Of the calls that each ``send`` one message, or ``enqueue`` one job, to the same queue with the same delay and
-        priority, what comes while a statement is under way goes out together with the next, as a batch does, at most
-        1,000 messages or 1 MiB. Nothing waits for company: what finds nothing under way goes at once. Each call returns
-        when its own message is committed, with its own id or its own error: when the database refuses a statement, all
-        that it carried are sent alone. Who stops waiting takes the message along unless its statement had begun. All
-        else is as without it, also sends with a ``dedup_key``, unique jobs, those with ``run_at``, and what is part of
-        a transaction. A client of one connection or of a transaction, and one over HTTP, where the server does the
-        same, is returned as it is.
+        Of the calls that ``send`` a message, or a batch, or ``enqueue`` one job, to the same queue with the same delay
+        and priority, what comes while a statement is under way goes out together with the next, as one batch, at most
+        1,000 messages or 1 MiB; a batch that is larger goes alone, and none is parted. Nothing waits for company: what
+        finds nothing under way goes at once. Each call returns when its own messages are committed, with their ids or
+        its own error: when the database refuses a statement, what each call had in it is sent alone. Who stops waiting
+        takes the messages along unless their statement had begun. All else is as without it, also sends with a
+        ``dedup_key``, unique jobs, those with ``run_at``, batches of jobs, and what is part of a transaction. A client
+        of one connection or of a transaction, and one over HTTP, where the server does the same, is returned as it is.
         """
         if not isinstance(self.transport, Postgres):
             return self
@@ -148,6 +148,13 @@ class Client(JobCalls):
         shared._sends = Coalescer(shared._send_all)
         shared.enqueues = Coalescer(shared._enqueue_all)
         return shared
+
+    def _send_shared(
+        self, sends: Coalescer[calls.Text], to: Aim, messages: Sequence[Outgoing[Any]]
+    ) -> list[int]:
+        texts = [calls.text_of(message) for message in messages]
+        size = sum(text.size for text in texts)
+        return self.again(lambda: sends.send(to, texts, size), False)
 
     def _send_all(self, to: Aim, texts: Sequence[calls.Text]) -> list[int]:
         call = calls.send_texts(to.queue, texts, delay=to.delay, priority=to.priority)
@@ -212,8 +219,7 @@ class Client(JobCalls):
                 call = calls.send(queue, message, delay=delay, priority=priority)
                 sending.ids = [self.run(call)]
             else:
-                sends, text, to = self._sends, calls.text_of(message), Aim(queue, delay, priority)
-                sending.ids = [self.again(lambda: sends.send(to, text, text.size), False)]
+                sending.ids = self._send_shared(self._sends, Aim(queue, delay, priority), [message])
             return sending.ids[0]
 
     def send_batch(
@@ -232,8 +238,12 @@ class Client(JobCalls):
             for m in messages
         ]
         with self.hooks.sending(queue, encoded) as sending:
-            call = calls.send_batch(queue, sending.passed(len(encoded)), delay=delay, priority=priority)
-            sending.ids = self.run(call)
+            passed = sending.passed(len(encoded))
+            if self._sends is None or not passed or any(m.dedup_key is not None for m in passed):
+                call = calls.send_batch(queue, passed, delay=delay, priority=priority)
+                sending.ids = self.run(call)
+            else:
+                sending.ids = self._send_shared(self._sends, Aim(queue, delay, priority), passed)
             return sending.ids
 
     def publish(

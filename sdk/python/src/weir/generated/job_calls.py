@@ -65,7 +65,7 @@ class JobCalls(ABC):
                 enqueues, to = self.enqueues, Aim(queue, delay, priority, tracked)
                 job = calls.fields(kind=kind, args=message.payload, key=message.key, headers=message.headers)
                 text = calls.json_text(job)
-                sending.ids = [self.again(lambda: enqueues.send(to, text, len(text)), False)]
+                sending.ids = self.again(lambda: enqueues.send(to, [text], len(text)), False)
                 return sending.ids[0]
             call = calls.enqueue(
                 queue,
