@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -78,14 +79,23 @@ def flow(client: weir.Client, queue: str) -> Iterator[Callable[[], int]]:
 # times as long.
 
 
+@pytest.mark.parametrize("ordered", [False, True])
 def test_a_worker_of_many_single_messages_needs_far_fewer_calls_and_handles_each_once(
-    client: weir.Client, queue: str, dsn: str
+    client: weir.Client, queue: str, dsn: str, ordered: bool
 ) -> None:
+    client.create_group(queue, "mine", ordered=ordered)
     handled: list[int] = []
     calls: list[str] = []
     with weir.connect(dsn) as mine:
         worker = weir.Worker(
-            mine, queue, lambda m: handled.append(m.payload), concurrency=4, prefetch=1000, cooldown=5, lease=3600
+            mine,
+            queue,
+            lambda m: handled.append(m.payload),
+            group="mine",
+            concurrency=4,
+            prefetch=1000,
+            cooldown=5,
+            lease=3600,
         )
         note_calls(worker, calls)
         with flow(client, queue) as sent, worker:
@@ -103,7 +113,7 @@ def test_a_worker_of_many_single_messages_needs_far_fewer_calls_and_handles_each
 
 
 def worker_of_rest(client: weir.Client, queue: str, handled: list[int]) -> weir.Worker:
-    return weir.Worker(client, queue, lambda m: handled.append(m.payload))
+    return weir.Worker(client, queue, lambda m: handled.append(m.payload), group="mine")
 
 
 def note_calls(worker: weir.Worker, names: list[str]) -> None:
@@ -149,6 +159,36 @@ def test_what_other_messages_may_wait_for_is_acked_at_once(client: weir.Client, 
                 for n in range(5):
                     client.send(queue, n, key="k")
                     until(lambda n=n, group=group, seen=seen: stats(client, queue, group).claimed == 0 and n in seen)
+
+
+def test_an_ordered_group_is_told_of_each_claim_at_once_while_fetches_wait(client: weir.Client, dsn: str) -> None:
+    queue, let = f"py-{uuid.uuid4().hex[:12]}", threading.Event()
+    client.create_queue(queue, lanes=4)
+    client.create_group(queue, "mine", ordered=True)
+    client.send_batch(queue, [weir.Outgoing(n, key=str(n)) for n in range(20)])
+    seen: list[int] = []  # the claims of the messages
+
+    def handle(m: weir.Message[int]) -> None:
+        seen.append(m.claim_id)
+        if m.claim_id != seen[0]:
+            let.wait()
+
+    with weir.connect(dsn) as mine:
+        worker = weir.Worker(
+            mine, queue, handle, group="mine", concurrency=20, prefetch=100, cooldown=600, lease=360_000
+        )
+        worker._core._cool.on = True
+        worker._core._cool.fetched = lambda *_: None  # type: ignore[method-assign]  # it stays on
+        try:
+            with worker:
+                until(lambda: len(seen) == 20)
+                assert len(set(seen)) > 1
+                until(lambda: stats(client, queue, "mine").claimed == 20 - seen.count(seen[0]))
+                let.set()
+                until(lambda: stats(client, queue, "mine").claimed == 0)
+        finally:
+            let.set()
+    client.drop_queue(queue)
 
 
 def test_a_negative_cooldown_is_refused(client: weir.Client, queue: str) -> None:

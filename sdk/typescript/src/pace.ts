@@ -14,8 +14,8 @@ const leaseParts = 200;
  */
 export class Cooldown {
   on = false;
-  /** Between the begins of two fetches, and of two acks; 0: never any. */
-  timeMs: number;
+  /** Between the begins of two fetches; 0: never any. */
+  readonly timeMs: number;
   private since: number | undefined; // begin of the window
   private messages = 0; // in the window
   private usual = 0; // messages a second in the window before it was switched on

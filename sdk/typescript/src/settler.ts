@@ -121,9 +121,10 @@ export class Settler<T> {
   private async run(): Promise<void> {
     await new Promise(setImmediate); // handlers that end in the same turn share a transaction
     while (this.acks.size + this.returns.length > 0) {
-      // Else the next receive, or the stop, waits for this.
-      if (this.owner.roomy)
-        await this.wait(this.owner.cool.timeMs - (performance.now() - this.began), () => false);
+      // Else the next receive, or the stop, waits for this; in an ordered group what comes next does.
+      const { cool, ordered, roomy } = this.owner;
+      const gapMs = ordered ? 0 : cool.timeMs;
+      if (roomy) await this.wait(gapMs - (performance.now() - this.began), () => false);
       await this.wait(this.partsMs(), () => this.partsMs() <= 0);
       this.began = performance.now();
       const acks = this.due().map(ackOf);

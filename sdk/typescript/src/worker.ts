@@ -152,7 +152,6 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const group = groups?.find((found) => found.group === this.at.group);
     this.ordered = group?.ordered ?? false;
     this.limited = (group?.concurrencyMax ?? 0) > 0;
-    if (this.ordered) this.cool.timeMs = 0; // what comes next waits for the acks
     this.waiter = new Waiter(this.at.queue, pool);
     const renewing = setInterval(() => this.renew(own), this.renewMs / 2);
     const maintaining = this.options.maintain === false || !own.db ? undefined : this.maintain(own);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { Client, type WorkerOptions } from "../src/index.js";
 import { Cooldown } from "../src/pace.js";
-import { clientOf, dsn, newQueue, until } from "./setup.js";
+import { clientOf, dsn, newQueue, queueName, until } from "./setup.js";
 
 /** Feeds a cooldown with fetches; in which share of many windows it is on. */
 function windowsOn(cooldown: Cooldown, full: boolean, rate: (on: boolean) => number): number {
@@ -75,11 +75,18 @@ async function working(t: TestContext, client: Client, queue: string, options: W
   return { handled, stop };
 }
 
-test("a worker of many single messages needs far fewer calls and handles each once", async (t) => {
+for (const ordered of [false, true]) {
+  const name = `a worker of many single messages${ordered ? " of an ordered group" : ""}`;
+  test(`${name} needs far fewer calls and handles each once`, (t) => fewCalls(t, ordered));
+}
+
+async function fewCalls(t: TestContext, ordered: boolean): Promise<void> {
   const client = await clientOf(t, dsn);
   const queue = await newQueue(t, client);
+  const group = "mine";
+  await client.createGroup(queue, group, { ordered });
   const [receives, acks] = [counted(t, "receive"), counted(t, "settleAll")];
-  const options = { concurrency: 4, prefetch: 1000, cooldownMs: 5_000, leaseMs: 3_600_000 };
+  const options = { group, concurrency: 4, prefetch: 1000, cooldownMs: 5_000, leaseMs: 3_600_000 };
   const { handled, stop } = await working(t, client, queue, options);
   let [sent, ended] = [0, false];
   const flow = (async () => {
@@ -94,14 +101,14 @@ test("a worker of many single messages needs far fewer calls and handles each on
   ended = true;
   await flow;
   await stop();
-  const rest = await working(t, client, queue, {});
+  const rest = await working(t, client, queue, { group });
   await until("all are handled", () => handled.length + rest.handled.length >= sent);
   const all = [...handled, ...rest.handled].map(Number).sort((a, b) => a - b);
   assert.deepEqual(
     all,
     Array.from({ length: sent }, (_, n) => n),
   );
-});
+}
 
 test("a worker that stops or has no room waits for no cooldown", async (t) => {
   const client = await clientOf(t, dsn);
@@ -131,6 +138,47 @@ test("what other messages may wait for is acked at once", async (t) => {
     }
     await stop();
   }
+});
+
+test("an ordered group is told of each claim at once while fetches wait", async (t) => {
+  const client = await clientOf(t, dsn);
+  const queue = queueName(t);
+  await client.createQueue(queue, { lanes: 4 });
+  const group = "mine";
+  await client.createGroup(queue, group, { ordered: true });
+  await client.sendBatch(
+    queue,
+    Array.from({ length: 20 }, (_, n) => ({ payload: n, key: `${n}` })),
+  );
+  const seen: string[] = []; // the claims of the messages
+  let letGo = () => {};
+  const going = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const worker = client.worker(
+    queue,
+    async ({ claimId }) => {
+      seen.push(claimId);
+      if (claimId !== seen[0]) await going;
+    },
+    { group, concurrency: 20, prefetch: 100, cooldownMs: 600_000, leaseMs: 360_000_000 },
+  );
+  Object.assign((worker as unknown as { cool: Cooldown }).cool, { on: true, fetched: () => {} });
+  const running = worker.run();
+  t.after(() => worker.stop());
+  const claimed = async () => (await client.stats(queue)).find((stats) => stats.group === group)?.claimed;
+  try {
+    await until("all are seen", () => seen.length === 20);
+    const first = seen.filter((claim) => claim === seen[0]).length;
+    assert.ok(first < 20);
+    await until("the first claim is acked", async () => (await claimed()) === 20 - first);
+    letGo();
+    await until("all are acked", async () => (await claimed()) === 0);
+  } finally {
+    letGo();
+  }
+  await worker.stop();
+  await running;
 });
 
 test("a negative cooldown is refused", async (t) => {

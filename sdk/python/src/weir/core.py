@@ -88,6 +88,8 @@ class Core:
         self._limited = False
         """The group has a ``concurrency_max``."""
         self._cool = Cooldown(seconds(options.cooldown), self._lease)
+        self._ack_gap = self._cool.time
+        """Between the begins of two acks, unless somebody waits for one."""
         self._part_wait = self._cool.time  # of acks for the rest of their claim
         self._claims: dict[int, Claim] = {}
         self._ready: deque[Chain] = deque()
@@ -135,7 +137,7 @@ class Core:
             self._ordered = any(group.ordered for group in mine)
             self._limited = any(group.concurrency_max > 0 for group in mine)
             if self._ordered:  # what comes next waits for the acks
-                self._cool.time = 0
+                self._ack_gap = 0
             side = [asyncio.create_task(loop()) for loop in (self._renew, self._settle, self._maintain)]
             fetch = asyncio.create_task(self._fetch())
             await asyncio.wait({fetch, *side}, return_when=asyncio.FIRST_COMPLETED)
@@ -358,7 +360,7 @@ class Core:
         while True:
             await self._settled.wait()
             if not self.stopping and self._room() > 0:  # else the next fetch, or the stop, waits for this
-                await self._hurried(self._cool.time - (time.monotonic() - began))
+                await self._hurried(self._ack_gap - (time.monotonic() - began))
             began = time.monotonic()
             await self._flush()
 

@@ -18,7 +18,7 @@ class Cooldown:
 
     def __init__(self, time: float, lease: float) -> None:
         self.time = min(time, lease / _LEASE)
-        """Between the begins of two fetches, and of two acks; 0: never any."""
+        """Between the begins of two fetches; 0: never any."""
         self.on = False
         self._since: float | None = None  # begin of the window
         self._messages = 0  # in the window
