@@ -167,7 +167,7 @@ async def test_batches_and_single_sends_share_calls_and_each_gets_its_own_ids(
         assert lock.transactions() == 2, "that of the first, and of all others"
     assert [len(some) for some in ids] == sizes
     found = {m.id: (m.payload, m.key) for m in client.pop(queue, max=10_000)}
-    want = {id: ([n, i], "k" if n % 2 else None) for n, some in enumerate(ids) for i, id in enumerate(some)}  # noqa: A001
+    want = {no: ([n, i], "k" if n % 2 else None) for n, some in enumerate(ids) for i, no in enumerate(some)}
     assert found == dict(zip(first, [("first", None), ("second", None)], strict=True)) | want
     assert list(want) == sorted(want), "the order of the calls, and in each that of its messages"
 
@@ -415,7 +415,7 @@ def test_batches_of_threads_share_calls_and_one_that_is_bad_fails_alone(client: 
         singles = [threads.submit(shared.send, queue, n) for n in range(10)]
         until(lambda: waiting_in(shared, queue) == 40)
         lock.release()
-        ids = [*first.result(), *(id for batch in batches for id in batch.result()), *(one.result() for one in singles)]  # noqa: A001
+        ids = [no for batch in (first, *batches) for no in batch.result()] + [one.result() for one in singles]
         assert lock.transactions() == 2
     payloads = ["first", "second", *([n, i] for n in range(30) for i in range(1 + n % 3)), *range(10)]
     assert stored(client, queue) == dict(zip(ids, payloads, strict=True))
