@@ -32,6 +32,7 @@ export class Coalescer<A extends object, I> {
    */
   async send(to: A, items: readonly I[], bytes: number, signal?: AbortSignal): Promise<string[]> {
     signal?.throwIfAborted();
+    if (items.length >= itemsMax || bytes >= bytesMax) return this.call(to, items);
     const name = JSON.stringify(to);
     const line = this.lines.get(name);
     if (!line) {
@@ -62,6 +63,7 @@ export class Coalescer<A extends object, I> {
     const items = batch.flatMap((part) => part.items);
     try {
       const ids = await this.call(to, items);
+      if (ids.length !== items.length) throw new Error(`${ids.length} ids came for ${items.length} messages`);
       for (const part of batch) part.resolve(ids.splice(0, part.items.length));
     } catch (error) {
       const apart = batch.length > 1 && refused(error);

@@ -60,6 +60,11 @@ def _checked(ids: list[int], items: Sequence[Any]) -> list[int]:
     return ids
 
 
+def _fills(items: Sequence[Any], size: int) -> bool:
+    """Whether items fill a call by themselves, so that there is nothing to share."""
+    return len(items) >= _MAX or size >= _BYTES_MAX
+
+
 @dataclass(eq=False)
 class _Shared:
     """A call while its callers wait for it. It ends when the last of them has left."""
@@ -91,6 +96,8 @@ class AsyncCoalescer(Generic[Item]):
 
     async def send(self, to: Aim, items: Sequence[Item], size: int) -> list[int]:
         """Send items of so many bytes, all or none, and return their ids."""
+        if _fills(items, size):
+            return await self._alone(to, items)
         line = self._lines.get(to)
         if line is None:
             self._lines[to] = {}
@@ -237,6 +244,8 @@ class Coalescer(Generic[Item]):
 
     def send(self, to: Aim, items: Sequence[Item], size: int) -> list[int]:
         """Send items of so many bytes, all or none, and return their ids."""
+        if _fills(items, size):
+            return self._alone(to, items)
         turn = _Turn(items, size)
         turn.answered.acquire()
         try:
