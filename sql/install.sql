@@ -52,11 +52,13 @@ begin;
 -- Names, limits, errors
 \ir internal/clock.sql
 \ir internal/check_name.sql
+\ir internal/creation_hint.sql
 \ir internal/check_isolation.sql
 \ir internal/check_message.sql
 \ir internal/check_batch.sql
 \ir internal/check_dedup_keys.sql
 \ir internal/check_priority.sql
+\ir internal/fail_unknown_group.sql
 \ir internal/check_receive.sql
 \ir internal/check_jobs.sql
 \ir internal/read_jobs.sql

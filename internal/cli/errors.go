@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -150,15 +151,12 @@ func (a *app) failureOf(c *cobra.Command, err error) failure {
 	f := failure{Message: err.Error(), ExitCode: exitCode(err)}
 	var e *engine.Error
 	if errors.As(err, &e) {
-		f.SQLState, f.Name, f.Hint = e.Code, e.Name, e.Hint
+		f.SQLState, f.Name, f.Hint = e.Code, e.Name, a.cure(e.Hint)
 		detail := ""
 		if e.Detail != "" {
 			detail = ": " + strings.TrimSuffix(e.Detail, ".")
 		}
 		f.Message = strings.Replace(f.Message, " (SQLSTATE "+e.Code+")", detail, 1)
-		if cure := a.cure(c, e.Code); cure != "" {
-			f.Hint = cure
-		}
 	}
 	var usage *usageError
 	if errors.As(err, &usage) && usage.hint != "" {
@@ -174,25 +172,16 @@ func (a *app) failureOf(c *cobra.Command, err error) failure {
 	return f
 }
 
-// cure is the command that makes what is missing, where the engine's own hint names the SQL function.
-func (a *app) cure(c *cobra.Command, code string) string {
-	if c == nil || c.Flags().NArg() == 0 {
-		return ""
+// creation is the call that makes what is missing, as the engine's hint has it where a queue or group can have the name.
+var creation = regexp.MustCompile(`^select weir\.create_(queue|group)\('([a-z0-9_.-]+)'(?:, '([a-z0-9_.-]+)')?\)$`)
+
+// cure words the engine's hint for the shell where it names the SQL function.
+func (a *app) cure(hint string) string {
+	call := creation.FindStringSubmatch(hint)
+	if call == nil {
+		return hint
 	}
-	queue := shellWord(c.Flags().Arg(0))
-	switch code {
-	case engine.CodeQueueNotFound:
-		return fmt.Sprintf("%s queue create %s", a.name, queue)
-	case engine.CodeGroupNotFound:
-		group := "GROUP"
-		if flag := c.Flags().Lookup("group"); flag != nil {
-			group = flag.Value.String()
-		} else if c.Flags().NArg() > 1 {
-			group = c.Flags().Arg(1)
-		}
-		return fmt.Sprintf("%s group create %s %s", a.name, queue, shellWord(group))
-	}
-	return ""
+	return strings.TrimSuffix(strings.Join([]string{a.name, call[1], "create", call[2], call[3]}, " "), " ")
 }
 
 // exitCode classifies an error.

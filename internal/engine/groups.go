@@ -102,8 +102,10 @@ func (c *Client) Group(ctx context.Context, queue, group string) (Group, error) 
 			return g, nil
 		}
 	}
-	return Group{}, NewError(CodeGroupNotFound, fmt.Sprintf("queue %q has no group %q", queue, group),
-		fmt.Sprintf("weir.create_group('%s', '%s') makes it", queue, group))
+	if err := c.exec(ctx, "show group", sqlDeadLetters, queue, group, 1, 0); err != nil { // as for a queue
+		return Group{}, err
+	}
+	return Group{}, NewError(CodeGroupNotFound, fmt.Sprintf("queue %q has no group %q", queue, group), "")
 }
 
 func orDefault[T any](v *T, instead T) T {

@@ -120,6 +120,8 @@ func (c *Client) Queue(ctx context.Context, queue string) (Queue, error) {
 			return q, nil
 		}
 	}
-	return Queue{}, NewError(CodeQueueNotFound, fmt.Sprintf("there is no queue %q", queue),
-		fmt.Sprintf("weir.create_queue('%s') makes it", queue))
+	if err := c.exec(ctx, "show queue", sqlListGroups, queue); err != nil { // the engine says how to make it
+		return Queue{}, err
+	}
+	return Queue{}, NewError(CodeQueueNotFound, fmt.Sprintf("there is no queue %q", queue), "")
 }

@@ -781,6 +781,7 @@
 -- function weir_internal.create_cursors(q weir_internal.queues, p_group smallint, p_at_end boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_group(queue_name text, group_name text, ordered boolean DEFAULT false, start text DEFAULT 'start'::text, max_attempts integer DEFAULT 5, backoff_min interval DEFAULT '00:00:01'::interval, backoff_max interval DEFAULT '00:10:00'::interval, patience interval DEFAULT '00:00:01'::interval, concurrency_max integer DEFAULT 0, rate_max integer DEFAULT 0, rate_period interval DEFAULT '00:00:01'::interval, key_concurrency_max integer DEFAULT 0, fair boolean DEFAULT false) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.create_queue_tables(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.creation_hint(p_what text, p_name text, p_call text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters:orders(p_group text, p_max integer, p_after bigint) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -816,6 +817,7 @@
 -- function weir_internal.fail_missing(p_queue text, p_claim bigint, p_ids int8multirange) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_restored(p_queue text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_unknown(p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.fail_unknown_group(p_queue text, p_group text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_place(q weir_internal.queues, p_position text) returns weir_internal.place v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_queue(p_queue text) returns weir_internal.queues s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -19,8 +19,7 @@ as $$
 begin
     perform weir_internal.check_isolation('receive');
     if p_group_no is null then
-        raise exception 'queue "%" has no group "%"', p_queue, coalesce(p_group, 'null')
-            using errcode = 'WR003', hint = format('select weir.create_group(%L, %L)', p_queue, p_group);
+        perform weir_internal.fail_unknown_group(p_queue, p_group);
     end if;
     if p_max is null or p_max not between 1 and 10000 then
         raise exception 'max % is out of range', coalesce(p_max::text, 'null')

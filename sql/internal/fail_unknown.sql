@@ -11,16 +11,9 @@ returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_hint text := format('select weir.create_queue(%L)', p_queue);
 begin
-    begin
-        perform weir_internal.check_name('queue', p_queue);
-    exception when sqlstate 'WR005' then
-        get stacked diagnostics v_hint = pg_exception_hint;
-        v_hint := 'No queue has such a name. ' || v_hint;
-    end;
     raise exception 'there is no queue %', coalesce('"' || left(p_queue, 100) || '"', 'null')
-        using errcode = 'WR001', hint = v_hint;
+        using errcode = 'WR001',
+        hint = weir_internal.creation_hint('queue', p_queue, format('weir.create_queue(%L)', p_queue));
 end
 $$;

@@ -17,8 +17,7 @@ declare
 begin
     select * into g from weir_internal.groups where queue_no = q.no and name = p_group;
     if not found then
-        raise exception 'queue "%" has no group %', q.name, coalesce('"' || left(p_group, 100) || '"', 'null')
-            using errcode = 'WR003', hint = format('select weir.create_group(%L, %L)', q.name, left(p_group, 100));
+        perform weir_internal.fail_unknown_group(q.name, p_group);
     end if;
     return g;
 end

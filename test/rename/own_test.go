@@ -72,33 +72,38 @@ func TestAQueuesOwnFunctionGoesByItsNameAlsoWhenItsCallIsPrepared(t *testing.T) 
 	})
 }
 
-func TestTheHintForAnUnknownQueueIsToMakeItOrWhichNamesThereAre(t *testing.T) {
+func TestTheHintForAnUnknownQueueOrGroupIsToMakeItOrWhichNamesThereAre(t *testing.T) {
 	each(t, func(t *testing.T, db *pgtest.DB) {
 		surface.CreateQueue(t, db.Pool(t), "plain", "")
-		role := db.Role(t)
-		db.Exec(t, "select weir.grant_produce('plain', $1)", role)
-		hint := func(c surface.Conn, sql, name string) string {
+		producer, consumer := db.Role(t), db.Role(t)
+		db.Exec(t, "select weir.grant_produce('plain', $1)", producer)
+		db.Exec(t, "select weir.grant_consume('plain', $1)", consumer)
+		hint := func(c surface.Conn, sql, name, code string) string {
 			t.Helper()
 			_, err := c.Exec(t.Context(), sql, name)
 			var pgErr *pgconn.PgError
-			if !errors.As(err, &pgErr) || pgErr.Code != "WR001" {
-				t.Fatalf("%s: %v", name, err)
+			if !errors.As(err, &pgErr) || pgErr.Code != code {
+				t.Fatalf("%s: %v, want %s", name, err, code)
 			}
 			return pgErr.Hint
 		}
+		const makeQueue, makeGroup = "select weir.create_queue('orders')", "select weir.create_group('plain', 'orders')"
 		for _, c := range []struct {
-			conn surface.Conn
-			sql  string
+			conn            surface.Conn
+			sql, code, want string
 		}{
-			{db.Pool(t), "select weir.send($1, '1')"},
-			{db.As(t, role), "select weir.send($1, '1')"},
-			{db.Pool(t), "select weir.bind('a', $1)"},
+			{db.Pool(t), "select weir.send($1, '1')", "WR001", makeQueue},
+			{db.As(t, producer), "select weir.send($1, '1')", "WR001", makeQueue},
+			{db.Pool(t), "select weir.bind('a', $1)", "WR001", makeQueue},
+			{db.Pool(t), "select weir.receive('plain', $1)", "WR003", makeGroup},
+			{db.As(t, consumer), "select weir.receive('plain', $1)", "WR003", makeGroup},
+			{db.Pool(t), "select weir.pause('plain', $1)", "WR003", makeGroup},
 		} {
-			if got := hint(c.conn, c.sql, "orders"); got != "select weir.create_queue('orders')" {
+			if got := hint(c.conn, c.sql, "orders", c.code); got != c.want {
 				t.Errorf("%s: %s", c.sql, got)
 			}
 			for _, name := range []string{"Orders", "", "a'b", strings.Repeat("x", 48)} {
-				if got := hint(c.conn, c.sql, name); !strings.Contains(got, "1 to 47 characters of a-z") {
+				if got := hint(c.conn, c.sql, name, c.code); !strings.Contains(got, "1 to 47 characters of a-z") {
 					t.Errorf("%s of %q: %s", c.sql, name, got)
 				}
 			}
