@@ -3,14 +3,17 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestKilledOwnerLeavesNoOrphanAndTheNextStartRecovers(t *testing.T) {
@@ -115,6 +118,74 @@ func TestServerKeepsTheLockWhenItsOwnerHasNone(t *testing.T) {
 	}
 	s.Kill()
 	waitFor(t, "the lock", func() bool { return !locked(lockFileName(s.DataDir())) })
+}
+
+func TestAKilledServerThatNobodyWaitedForIsWaitedForUntilItsLastProcessEnds(t *testing.T) {
+	t.Parallel()
+	for name, holdsLock := range map[string]bool{"ours": true, "started by others": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, Options{DataDir: filepath.Join(t.TempDir(), "pg")})
+			run(t, s.DSN("postgres"), "create table t as select 7 as n")
+			if err := s.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			backend := leaveUnwaited(t, s, holdsLock)
+			impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			other, err := Start(impatient, Options{DataDir: s.DataDir()})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("start beside a backend: %v, want that it waits", err)
+			}
+			if err == nil {
+				other.Kill()
+			}
+			if err := syscall.Kill(backend, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			again := start(t, Options{DataDir: s.DataDir()})
+			if n := value[int](t, again.DSN("postgres"), "select n from t"); n != 7 {
+				t.Errorf("row is %d, want 7", n)
+			}
+		})
+	}
+}
+
+// leaveUnwaited runs a server that has stopped, kills it without waiting for it, as a parent does that is busy, and
+// returns a backend of its that does not notice.
+func leaveUnwaited(t *testing.T, s *Server, holdsLock bool) (backend int) {
+	t.Helper()
+	runtime.LockOSThread() // the thread that starts the server must not end before it: see spawn
+	cmd := s.command()
+	if holdsLock {
+		lock, err := acquireDataLock(t.Context(), s.DataDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Close()
+		cmd.ExtraFiles = []*os.File{lock}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill() //nolint:errcheck // fails only when it has ended
+		cmd.Wait()         //nolint:errcheck // it was killed
+	})
+	s.proc = &process{cmd: cmd, done: make(chan struct{})}
+	close(s.proc.done) // for Kill: the end of it is seen to here
+	if err := s.writeState(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the server", func() bool { _, ready := postmaster(s.DataDir()); return ready })
+	backend = value[int](t, s.DSN("postgres"), "select pg_backend_pid()") // open until the test ends
+	err := errors.Join(syscall.Kill(backend, syscall.SIGSTOP), cmd.Process.Kill())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Kill(backend, syscall.SIGKILL) }) //nolint:errcheck // fails only when it has ended
+	waitFor(t, "its end", func() bool { return processEnded(cmd.Process.Pid) })
+	return backend
 }
 
 func TestServerStartedByOthersIsRefused(t *testing.T) {

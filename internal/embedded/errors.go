@@ -46,8 +46,8 @@ func (e *AlreadyRunningError) Error() string {
 		return fmt.Sprintf("data directory %s is in use by the PostgreSQL server with process id %d, which weir did not "+
 			"start. Stop it first: kill -INT %d", e.DataDir, e.PID, e.PID)
 	default:
-		return fmt.Sprintf("data directory %s is in use: another process is starting or stopping PostgreSQL on it. "+
-			"Try again, or give another data directory", e.DataDir)
+		return fmt.Sprintf("data directory %s is in use: another process is starting or stopping PostgreSQL on it, or "+
+			"processes of a server that was killed have not ended. Try again, or give another data directory", e.DataDir)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -16,11 +17,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 const (
 	maxLog       = 16 << 20 // bytes of server log kept before it moves to <data>.log.1
 	portAttempts = 5        // a free port may be taken between the look and the use
+	settleTime   = 10 * time.Second
+	settleEvery  = 200 * time.Millisecond
 )
 
 // process is one run of the server.
@@ -40,9 +44,25 @@ func (s *Server) launchReady(ctx context.Context) error {
 				return err
 			}
 		}
-		err := s.launch(ctx)
+		err := s.launchAlone(ctx)
 		if !errors.Is(err, ErrPortInUse) || s.opts.Port != 0 || attempt == portAttempts {
 			return err
+		}
+	}
+}
+
+// launchAlone gives the processes of a killed server that did not hold our lock some time to end.
+func (s *Server) launchAlone(ctx context.Context) error {
+	deadline := time.Now().Add(settleTime)
+	for {
+		err := s.launch(ctx)
+		if !errors.As(err, new(*AlreadyRunningError)) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the processes of a killed server: %w", ctx.Err())
+		case <-time.After(settleEvery):
 		}
 	}
 }
@@ -143,26 +163,43 @@ func (s *Server) explainExit(offset int64) error {
 	if strings.Contains(text, "could not bind") || strings.Contains(text, "Address already in use") {
 		return fmt.Errorf("start PostgreSQL: %w: 127.0.0.1:%d. Give another port, or 0 for a free one", ErrPortInUse, s.port)
 	}
+	if strings.Contains(text, "pre-existing shared memory block") {
+		return &AlreadyRunningError{DataDir: s.opts.DataDir}
+	}
 	return fmt.Errorf("start PostgreSQL: it ended before it accepted connections: %w: %s", s.proc.err, text)
 }
 
 // refuseForeignServer looks for a server that was started by other means and so does not hold our lock.
 func refuseForeignServer(dataDir string) error {
 	pid, _ := postmaster(dataDir)
-	if pid == 0 || !processAlive(pid) {
+	if pid == 0 || !processExists(pid) {
 		return nil // none, or stale: PostgreSQL sees to it
 	}
-	switch mine, known := servesDir(pid, dataDir); {
-	case mine || !known:
+	if mine, known := servesDir(pid, dataDir); (mine || !known) && processAlive(pid) {
 		return &AlreadyRunningError{DataDir: dataDir, PID: pid}
-	default:
-		// After a restart of a container or the machine the number may belong to any process, even to a thread of this one,
-		// and PostgreSQL would refuse for ever. We hold the lock and know that the process is no server of this directory.
-		if err := os.Remove(filepath.Join(dataDir, "postmaster.pid")); err != nil {
-			return fmt.Errorf("remove stale postmaster.pid: %w", err)
-		}
-		return nil
 	}
+	// After a restart of a container or the machine the number may belong to any process, even to a thread of this one;
+	// or the server was killed, and its parent has not waited for it yet. PostgreSQL would refuse as long as that is so.
+	if err := strikeOut(filepath.Join(dataDir, "postmaster.pid")); err != nil {
+		return fmt.Errorf("strike out stale postmaster.pid: %w", err)
+	}
+	return nil
+}
+
+// strikeOut puts a number that no process has into the first line of a postmaster.pid. The others stay: by the shared
+// memory that they name PostgreSQL knows whether processes of that server are left, and refuses while they are.
+func strikeOut(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	_, rest, _ := strings.Cut(string(text), "\n")
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // in place, so that it stays its owner's; no number is longer
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strconv.Itoa(math.MaxInt32) + "\n" + rest)
+	return errors.Join(err, f.Close())
 }
 
 // serverEnv is the environment without what would redirect the server, and with messages this package can read.

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -175,18 +176,30 @@ func childrenOf(parent int) []int {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // fails only for a malformed pattern
 	var children []int
 	for _, path := range stats {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // has ended
-		}
-		_, rest, _ := strings.Cut(string(text), ") ") // "pid (name) state ppid ..."
-		fields := strings.Fields(rest)
-		if len(fields) < 2 || fields[1] != strconv.Itoa(parent) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if _, its := stat(pid); err == nil && its == parent {
 			children = append(children, pid)
 		}
 	}
 	return children
+}
+
+// processEnded says whether a process is only waited for by its parent any more.
+func processEnded(pid int) bool {
+	state, _ := stat(pid)
+	return state == "Z" || state == "X"
+}
+
+// stat returns the state and the parent of a process, nothing when it has gone.
+func stat(pid int) (state string, parent int) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return "", 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // "pid (name) state parent ..."
+	if len(fields) < 2 {
+		return "", 0
+	}
+	parent, _ = strconv.Atoi(fields[1]) // always a number
+	return fields[0], parent
 }

@@ -26,6 +26,8 @@ func (identity) command(ctx context.Context, name string, args ...string) *exec.
 
 func (identity) own(string) error { return nil }
 
+func processEnded(int) bool { return false }
+
 func servesDir(int, string) (serves, known bool) { return false, false }
 
 // killTree kills the server's first process; the others notice and end.

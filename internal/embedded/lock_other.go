@@ -15,4 +15,4 @@ func tryLock(f *os.File) (bool, error) {
 
 func locked(string) bool { return false }
 
-func processAlive(int) bool { return false }
+func processExists(int) bool { return false }

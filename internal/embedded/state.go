@@ -49,6 +49,8 @@ func Running(dataDir string) (State, error) {
 	return st, nil
 }
 
+func processAlive(pid int) bool { return processExists(pid) && !processEnded(pid) }
+
 func (s *Server) writeState() error {
 	text, err := json.MarshalIndent(State{
 		DSN: s.dsnLocked(s.database), HTTP: s.http, Major: s.bin.Major,
