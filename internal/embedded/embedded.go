@@ -230,6 +230,19 @@ func (s *Server) Kill() {
 	s.release()
 }
 
+// Discard ends the server at once, for tests that have done with it. One that was killed starts again for that within
+// the time of ctx: only a server itself gives back its shared memory.
+func (s *Server) Discard(ctx context.Context) {
+	if pid, _ := postmaster(s.opts.DataDir); pid != 0 {
+		if _, err := Running(s.opts.DataDir); err != nil && s.Restart(ctx) != nil {
+			return // it cannot start any more
+		}
+	}
+	atOnce, cancel := context.WithCancel(ctx)
+	cancel()
+	s.Stop(atOnce) //nolint:errcheck // says only that it was at once
+}
+
 // Restart stops the server if it runs and starts it again on the same port.
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts a server that is killed at the end of the test. The data directory may be made by an earlier start.
+// start starts a server that is discarded at the end of the test. The data directory may be made by an earlier start.
 func start(t *testing.T, opts Options) *Server {
 	t.Helper()
 	if opts.Major == 0 && opts.BinDir == "" {
@@ -44,7 +44,7 @@ func start(t *testing.T, opts Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Kill)
+	t.Cleanup(func() { s.Discard(context.WithoutCancel(t.Context())) })
 	return s
 }
 
@@ -182,7 +182,7 @@ func TestDataOfAnotherMajorIsRefusedWithARecipeAndLeftUntouched(t *testing.T) {
 	if s, err := Start(t.Context(), Options{DataDir: dir}); err != nil { // by itself it takes the right version
 		t.Error(err)
 	} else {
-		s.Kill()
+		s.Discard(t.Context())
 	}
 }
 
@@ -213,7 +213,7 @@ func TestOfTwoStartersOneWinsAndTheOtherLearnsWhere(t *testing.T) {
 		group.Go(func() {
 			servers[i], errs[i] = Start(t.Context(), Options{DataDir: dir, Major: defaultMajor})
 			if servers[i] != nil {
-				t.Cleanup(servers[i].Kill)
+				t.Cleanup(func() { servers[i].Discard(context.WithoutCancel(t.Context())) })
 			}
 		})
 	}
@@ -305,7 +305,7 @@ func TestCancelledStartLeavesNoProcess(t *testing.T) {
 		}
 	}()
 	if s, err := Start(ctx, Options{DataDir: dir, Major: defaultMajor}); err == nil {
-		s.Kill()
+		s.Discard(t.Context())
 		t.Skip("the server was ready too soon")
 	}
 	start(t, Options{DataDir: dir})

@@ -56,9 +56,10 @@ type Server struct {
 var shared = struct {
 	sync.Mutex
 
-	dir     *ownDir // nil outside Main
-	servers map[int]func() (*Server, error)
-	started []*Server
+	dir      *ownDir // nil outside Main
+	programs *ownDir // nil until asked for
+	servers  map[int]func() (*Server, error)
+	started  []*Server
 }{servers: map[int]func() (*Server, error){}}
 
 // Main runs a package's tests and stops the servers they started. It does not return. Call it from TestMain.
@@ -75,20 +76,42 @@ func run(m *testing.M) int {
 	}
 	defer dir.remove()
 	shared.dir = dir
+	defer func() {
+		if shared.programs != nil {
+			shared.programs.remove()
+		}
+	}()
 	code := m.Run()
 	var group sync.WaitGroup
 	for _, s := range shared.started {
-		group.Go(func() {
-			ctx, cancel := context.WithCancel(context.Background())
-			cancel() // at once: nothing of it is kept
-			if s.bouncer != nil {
-				s.bouncer.stop()
-			}
-			s.Stop(ctx) //nolint:errcheck // says only that it was at once
-		})
+		group.Go(s.end)
 	}
 	group.Wait()
 	return code
+}
+
+// end stops the server at once: nothing of it is kept.
+func (s *Server) end() {
+	if s.bouncer != nil {
+		s.bouncer.stop()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	s.Discard(ctx)
+}
+
+// ProgramDir returns a directory for programs that tests build once for all of them. It goes with the test binary.
+func ProgramDir() (string, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.programs == nil {
+		dir, err := makeDir(false) // from where there is memory, programs may not run
+		if err != nil {
+			return "", err
+		}
+		shared.programs = dir
+	}
+	return shared.programs.path, nil
 }
 
 // sharedServer returns this test binary's server of a major version.
@@ -138,7 +161,7 @@ func StartServer(tb testing.TB, opts ServerOptions) *Server {
 	if err != nil {
 		tb.Fatalf("start PostgreSQL %d: %v", opts.Major, err)
 	}
-	tb.Cleanup(s.Kill)
+	tb.Cleanup(s.end)
 	return s
 }
 

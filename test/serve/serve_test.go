@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // build makes the program once.
 var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "weir-serve-")
+	dir, err := pgtest.ProgramDir()
 	if err != nil {
 		return "", err
 	}
