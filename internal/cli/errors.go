@@ -172,7 +172,7 @@ func (a *app) failureOf(c *cobra.Command, err error) failure {
 	return f
 }
 
-// creation is the call that makes what is missing, as the engine's hint has it where a queue or group can have the name.
+// creation is the engine's hint to make what is missing, where a queue or group can have the name.
 var creation = regexp.MustCompile(`^select weir\.create_(queue|group)\('([a-z0-9_.-]+)'(?:, '([a-z0-9_.-]+)')?\)$`)
 
 // cure words the engine's hint for the shell where it names the SQL function.

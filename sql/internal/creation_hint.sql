@@ -6,7 +6,7 @@
 --   p_name  its name
 --   p_call  the call that makes it
 -- Returns: the call, or the hint of WR005 where nothing can have the name.
--- Raises: nothing.
+-- Raises: none (a WR005 within tells that)
 -- Locks: none
 create or replace function weir_internal.creation_hint(p_what text, p_name text, p_call text)
 returns text
