@@ -51,12 +51,14 @@ func (s *Server) launchReady(ctx context.Context) error {
 	}
 }
 
-// launchAlone gives the processes of a killed server that did not hold our lock some time to end.
+// launchAlone gives the processes of a killed server that did not hold our lock some time to end. A server that runs is
+// told of at once.
 func (s *Server) launchAlone(ctx context.Context) error {
 	deadline := time.Now().Add(settleTime)
 	for {
 		err := s.launch(ctx)
-		if !errors.As(err, new(*AlreadyRunningError)) || time.Now().After(deadline) {
+		var running *AlreadyRunningError
+		if !errors.As(err, &running) || running.PID != 0 || time.Now().After(deadline) {
 			return err
 		}
 		select {
