@@ -11,10 +11,10 @@ import (
 )
 
 // outOfLane claims a message of a key and has the claim leave its lane, as one that is slow.
-func (l lines) outOfLane(key, lease string) surface.Message {
+func (l lines) outOfLane(key string) surface.Message {
 	l.Helper()
 	l.send(key, 0)
-	got := l.receive(1, lease, key+"0")[0]
+	got := l.receive(1, "1 hour", key+"0")[0]
 	l.send("behind "+key, 0)
 	l.clock.Advance(l, 2*time.Minute)
 	l.ack(l.receive(10, "1 hour", "behind "+key+"0")[0])
@@ -36,7 +36,7 @@ func (l lines) extending(m surface.Message) pgx.Tx {
 
 func TestAClaimOutOfItsLaneThatIsBeingExtendedIsGivenToNobody(t *testing.T) {
 	each(t, "patience => '1 minute'", func(l lines) {
-		slow := l.outOfLane("a", "1 hour")
+		slow := l.outOfLane("a")
 		tx := l.extending(slow)
 		l.clock.Advance(l, 2*time.Hour)
 		l.receive(10, "1 hour")
@@ -51,7 +51,7 @@ func TestAClaimOutOfItsLaneThatIsBeingExtendedIsGivenToNobody(t *testing.T) {
 // A receive that finds claims expired gives the first to others; the second is extended before its turn comes.
 func TestAClaimOutOfItsLaneThatWasExtendedJustNowIsGivenToNobody(t *testing.T) {
 	each(t, "patience => '1 minute'", func(l lines) {
-		first, second := l.outOfLane("a", "1 hour"), l.outOfLane("b", "1 hour")
+		first, second := l.outOfLane("a"), l.outOfLane("b")
 		extend := l.extending(second)
 		l.clock.Advance(l, 2*time.Hour)
 		hold, err := l.db.Conn(l).Begin(l.Context())
@@ -81,5 +81,31 @@ func TestAClaimOutOfItsLaneThatWasExtendedJustNowIsGivenToNobody(t *testing.T) {
 			l.Errorf("received %v, want %v again", all, first)
 		}
 		l.ack(second)
+	})
+}
+
+func TestANackOutOfALineWaitsForADropOfItsGroup(t *testing.T) {
+	each(t, "patience => '1 minute'", func(l lines) {
+		m := l.outOfLane("a")
+		drop, err := l.db.Conn(l).Begin(l.Context())
+		if err != nil {
+			l.Fatal(err)
+		}
+		if _, err := drop.Exec(l.Context(), "select weir.drop_group($1, $2)", queue, group); err != nil {
+			l.Fatal(err)
+		}
+		conn := l.db.Conn(l)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := surface.Nack(l.Context(), conn, queue, m.ClaimID, nil, nil)
+			ended <- err
+		}()
+		pgtest.WaitForLock(l, l.db, conn.PgConn().PID())
+		if err := drop.Commit(l.Context()); err != nil {
+			l.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			l.Errorf("a nack that began before its group was gone: %v", err)
+		}
 	})
 }
