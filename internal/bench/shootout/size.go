@@ -203,21 +203,21 @@ type WorkloadCost struct {
 }
 
 // cost is what a workload came to for an entrant.
-func (r *Row) cost(w Workload) WorkloadCost {
+func (row *Row) cost(w Workload) WorkloadCost {
 	c := WorkloadCost{
-		Workload: w.Name, ServerCPU: r.ServerCPU.Median, WAL: r.WAL.Median, BackendMB: r.ServerMB.Median, Rate: r.Rate.Median,
+		Workload: w.Name, ServerCPU: row.ServerCPU.Median, WAL: row.WAL.Median, BackendMB: row.ServerMB.Median, Rate: row.Rate.Median,
 	}
 	var stored []float64
 	turned := false
-	for i := range r.all {
-		if bytes, ok := r.all[i].stored(w); ok {
+	for i := range row.all {
+		if bytes, ok := row.all[i].stored(w); ok {
 			stored = append(stored, bytes)
 		}
-		turned = turned || r.all[i].turned()
+		turned = turned || row.all[i].turned()
 	}
 	c.Stored = spread(stored).Median
 	if turned {
-		c.PeakMB = r.StorageMB.Median
+		c.PeakMB = row.StorageMB.Median
 	}
 	return c
 }
@@ -342,7 +342,10 @@ func (z *Size) WriteTable(w io.Writer) {
 		name string
 		off  Spread
 	}{
-		{"CPU", z.CPUError}, {"WAL", z.WALError}, {"disk a message", z.StoredError}, {"disk at most", z.PeakError},
+		{"CPU", z.CPUError},
+		{"WAL", z.WALError},
+		{"disk a message", z.StoredError},
+		{"disk at most", z.PeakError},
 		{"memory of the connections", z.BackendError},
 	} {
 		if line.off.N == 0 {
