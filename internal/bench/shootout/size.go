@@ -205,7 +205,8 @@ type WorkloadCost struct {
 // cost is what a workload came to for an entrant.
 func (row *Row) cost(w Workload) WorkloadCost {
 	c := WorkloadCost{
-		Workload: w.Name, ServerCPU: row.ServerCPU.Median, WAL: row.WAL.Median, BackendMB: row.ServerMB.Median, Rate: row.Rate.Median,
+		Workload: w.Name, ServerCPU: row.ServerCPU.Median, WAL: row.WAL.Median, BackendMB: row.ServerMB.Median,
+		Rate: row.Rate.Median,
 	}
 	var stored []float64
 	turned := false
