@@ -161,7 +161,7 @@ begin;
 \ir internal/next_segment.sql
 \ir internal/has_passed.sql
 \ir internal/slice.sql
-\ir internal/add_due.sql
+\ir internal/due_record.sql
 \ir internal/claim_state.sql
 \ir internal/fail_missing.sql
 \ir internal/claim_messages.sql

@@ -28,6 +28,7 @@ declare
     c weir_internal.claim := weir_internal.{q}_cursor(v_slot);
     r weir_internal.log_record;
     l weir_internal.later_row;
+    v_rows weir_internal.later_row[] := '{}';
     v_now timestamptz := weir_internal.clock();
     k weir_internal.claim;
     v_bound xid8;
@@ -49,12 +50,11 @@ begin
     v_bound := pg_current_xact_id_if_assigned();
     c.cur := weir_internal.{q}_reach(v_now);
     c.txid := case when v_bound is null then pg_current_xact_id() end; -- later than all that had one in that snapshot
-    r.payloads := '{}';
     for l in
         select * from weir_internal.{q}_late(g, k) t where pg_visible_in_snapshot(t.txid, c.cur)
     loop
-        if cardinality(r.payloads) < p_max and v_bytes < 33554432 then
-            r := weir_internal.add_due(r, l, g.id);
+        if cardinality(v_rows) < p_max and v_bytes < 33554432 then
+            v_rows := array_append(v_rows, l);
             v_bytes := v_bytes + pg_column_size(l.payload);
         else -- too many for this call: due again, past the place this call will reach
             l.txid := pg_current_xact_id();
@@ -70,24 +70,25 @@ begin
             and (s.group_id is null or s.group_id = g.id)
             and s.enqueued_at >= case when s.group_id is null then g.since else v_ttl_start end
             and (g.purged is null or not pg_visible_in_snapshot(s.txid, g.purged))
-        order by s.due_at, s.id limit greatest(0, p_max - cardinality(r.payloads))
+        order by s.due_at, s.id limit greatest(0, p_max - cardinality(v_rows))
     loop
         exit when v_bytes >= 33554432;
-        r := weir_internal.add_due(r, l, g.id);
+        v_rows := array_append(v_rows, l);
         v_bytes := v_bytes + pg_column_size(l.payload);
         c.due_at := l.due_at;
         c.due_id := l.id;
     end loop;
-    if cardinality(r.payloads) > 0 and g.ordered then -- they take their turn
+    r := weir_internal.due_record(v_rows, g.id);
+    if cardinality(v_rows) > 0 and g.ordered then -- they take their turn
         perform weir_internal.park_record({no}, g, r);
         perform weir_internal.{q}_checkpoint(c);
     --{ {keyed}
-    elsif cardinality(r.payloads) > 0 and g.keyed then
-        r.n := cardinality(r.payloads);
+    elsif cardinality(v_rows) > 0 and g.keyed then
+        r.n := cardinality(v_rows);
         perform weir_internal.{q}_set_aside(g, weir_internal.slice(r, null, 0, r.n));
         perform weir_internal.{q}_checkpoint(c);
     --}
-    elsif cardinality(r.payloads) > 0 then
+    elsif cardinality(v_rows) > 0 then
         return next weir_internal.{q}_claim_record(c, r, p_lease);
     end if;
 end
