@@ -728,7 +728,6 @@
 -- function weir.workflow(queue_name text, workflow bigint) returns SETOF weir.workflow_step v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ack:orders(p_claim bigint, p_ids bigint[]) returns integer v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_internal.ack_many:orders(p_claims bigint[], p_ids int8multirange[], p_requests integer[]) returns integer[] v definer {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
--- function weir_internal.add_due(r weir_internal.log_record, l weir_internal.later_row, p_group integer) returns weir_internal.log_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.admin:orders(p_verb text, p_args jsonb) returns bigint v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.administer(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.admit(p_queue integer, p_count integer) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -798,6 +797,7 @@
 -- function weir_internal.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_queue_objects(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",client_min_messages=warning} {owner=X/owner}
 -- function weir_internal.due_at(p_queue integer, p_clock regclass, p_delay interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.due_record(p_rows weir_internal.later_row[], p_group integer) returns weir_internal.log_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dumping() returns TABLE(pid integer) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_jobs(q weir_internal.queues, p_jobs weir_internal.later_row[], p_what integer, p_results jsonb[], p_reason text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
