@@ -181,8 +181,8 @@ async def one(send: Awaitable[int]) -> list[int]:
     [
         pytest.param([["x"] * 400] * 5, 3, id="many messages"),
         pytest.param([["x" * 100_000] * 3] * 8, 3, id="many bytes"),
-        pytest.param([["x"] * 300, ["x"] * 2500, ["x"] * 300, ["x"] * 300], 3, id="one with more than a call takes"),
-        pytest.param([["x"], ["x" * 100_000] * 30, ["x"], ["x"]], 3, id="one larger than a call is"),
+        pytest.param([["x"] * 300, ["x"] * 2500, ["x"] * 300, ["x"] * 300], 2, id="one with more than a call takes"),
+        pytest.param([["x"], ["x" * 100_000] * 30, ["x"], ["x"]], 2, id="one larger than a call is"),
     ],
 )
 async def test_batches_share_calls_as_long_as_they_fit_and_none_is_parted(
@@ -439,7 +439,7 @@ def test_batches_of_threads_share_calls_as_long_as_they_fit_and_none_is_parted(c
         batches = []
         for batch in (["x"] * 600, ["x"] * 600, ["x"] * 400, ["x"] * 2500, ["x" * 600_000], ["x" * 600_000]):
             batches.append(threads.submit(shared.send_batch, queue, batch))
-            until(lambda: waiting_in(shared, queue) == len(batches))
+            until(lambda: waiting_in(shared, queue) == len(batches) - (len(batches) > 3))  # 2,500 do not wait
         lock.release()
         assert [len(batch.result()) for batch in batches] == [600, 600, 400, 2500, 1, 1]
         first.result()
