@@ -2,9 +2,9 @@
 -- The record of messages that have become due.
 --
 -- Parameters:
---   p_rows   what stood in `later`, in the order in which it is to be received
+--   p_rows   what stood in `later`, a row at least, in the order in which it is to be received
 --   p_group  id of the group the record is for
--- Returns: the record; its payloads are null when there are no messages.
+-- Returns: the record.
 -- Raises: none
 -- Locks: none
 create or replace function weir_internal.due_record(p_rows weir_internal.later_row[], p_group int)

@@ -78,17 +78,20 @@ begin
         c.due_at := l.due_at;
         c.due_id := l.id;
     end loop;
+    if cardinality(v_rows) = 0 then
+        return;
+    end if;
     r := weir_internal.due_record(v_rows, g.id);
-    if cardinality(v_rows) > 0 and g.ordered then -- they take their turn
+    if g.ordered then -- they take their turn
         perform weir_internal.park_record({no}, g, r);
         perform weir_internal.{q}_checkpoint(c);
     --{ {keyed}
-    elsif cardinality(v_rows) > 0 and g.keyed then
+    elsif g.keyed then
         r.n := cardinality(v_rows);
         perform weir_internal.{q}_set_aside(g, weir_internal.slice(r, null, 0, r.n));
         perform weir_internal.{q}_checkpoint(c);
     --}
-    elsif cardinality(v_rows) > 0 then
+    else
         return next weir_internal.{q}_claim_record(c, r, p_lease);
     end if;
 end

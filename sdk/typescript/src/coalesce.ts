@@ -61,17 +61,23 @@ export class Coalescer<A extends object, I> {
   /** Makes one call for several callers and tells them what became of it. */
   private async share(to: A, batch: readonly Part<I>[]): Promise<void> {
     const items = batch.flatMap((part) => part.items);
+    let ids: string[];
     try {
-      const ids = await this.call(to, items);
-      if (ids.length !== items.length) throw new Error(`${ids.length} ids came for ${items.length} messages`);
-      for (const part of batch) part.resolve(ids.splice(0, part.items.length));
+      ids = await this.call(to, items);
     } catch (error) {
       const apart = batch.length > 1 && refused(error);
       for (const part of batch) {
         if (apart) part.resolve();
         else part.reject(copyOf(error));
       }
+      return;
     }
+    if (ids.length !== items.length) {
+      // They were sent, so none may be sent again.
+      for (const part of batch) part.reject(new Error(`${ids.length} ids came for ${items.length} messages`));
+      return;
+    }
+    for (const part of batch) part.resolve(ids.splice(0, part.items.length));
   }
 }
 

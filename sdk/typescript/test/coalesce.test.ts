@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import pg from "pg";
+import { Coalescer } from "../src/coalesce.js";
 import { Client, type Hooks, WeirError } from "../src/index.js";
 import { adminDsn, clientOf, newQueue, poolOf, queueName, until, url } from "./setup.js";
 
@@ -428,4 +429,21 @@ test("a client over HTTP, and one of a connection, are returned as they are", as
   assert.equal(http.coalesced(), http);
   const one = new Client({ query: () => Promise.resolve([]) });
   assert.equal(one.coalesced(), one);
+});
+
+test("who is answered with too few ids is told so, and nothing is sent again", async () => {
+  const calls: number[] = [];
+  const coalescer = new Coalescer<object, number>(async (_, items) => {
+    calls.push(items.length);
+    await new Promise(setImmediate);
+    return items.slice(items.length > 1 ? 1 : 0).map(String);
+  });
+  const sends = [1, 2, 3].map((n) => coalescer.send({}, [n], 1));
+  const [first, ...others] = await Promise.allSettled(sends);
+  assert.equal(first?.status, "fulfilled");
+  assert.deepEqual(
+    others.map((other) => other.status),
+    ["rejected", "rejected"],
+  );
+  assert.deepEqual(calls, [1, 2]);
 });
