@@ -828,7 +828,7 @@
 -- function weir_internal.generate_queue_functions(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp",check_function_bodies=off} {owner=X/owner}
 -- function weir_internal.get(queue_name text, p_ids bigint[]) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
 -- function weir_internal.get:orders(p_ids bigint[]) returns SETOF weir.stored_message v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT parked bigint, OUT dead bigint, OUT oldest timestamp with time zone, OUT delivered bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.group_depth(q weir_internal.queues, g weir_internal.groups, OUT waiting bigint, OUT claimed bigint, OUT delayed bigint, OUT parked bigint, OUT dead bigint, OUT oldest timestamp with time zone, OUT delivered bigint, OUT exact boolean) returns record s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.groups:orders() returns SETOF weir_internal.groups s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.has_passed(c weir_internal.claim, p_seg bigint, p_sealed_by xid8) returns boolean i - {owner=X/owner}
 -- function weir_internal.held_by(q weir_internal.queues, g weir_internal.groups) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -838,7 +838,7 @@
 -- function weir_internal.job:orders(p_id bigint) returns SETOF weir.job_status v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.job_digest(p_kind text, p_args jsonb, p_key text) returns uuid s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer s - {owner=X/owner}
--- function weir_internal.lane_waiting(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer, OUT n bigint, OUT oldest timestamp with time zone, OUT records integer, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
+-- function weir_internal.lane_waiting(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer, OUT n bigint, OUT oldest timestamp with time zone, OUT records integer, OUT exact boolean) returns record s {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.lease_again(p_queue integer, c weir_internal.claim, p_ids int8multirange, p_attempt integer, p_deadline timestamp with time zone) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.line_of(p_key text, p_lane integer) returns text i - {owner=X/owner}
 -- function weir_internal.lined_up(p_queue integer, p_group integer, p_id bigint) returns SETOF weir_internal.line_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -855,7 +855,7 @@
 -- function weir_internal.move_claims(q weir_internal.queues, p_seg bigint) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.move_cursors(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.nack:orders(p_claim bigint, p_ids bigint[], p_delay interval, p_reason text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.next_segment(p_queue integer, p_from bigint, p_hi bigint, p_snapshot pg_snapshot) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.next_segment(p_queue integer, p_from bigint, p_hi bigint, p_snapshot pg_snapshot) returns bigint s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_time(p_cron text, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_time_of_day(p_day date, p_hours integer[], p_minutes integer[], p_any_hour boolean, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_under_way(p_workflow bigint, p_low integer) returns integer s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -892,7 +892,7 @@
 -- function weir_internal.q1_held(p_claims bigint[], OUT held int8multirange[], OUT n integer[], OUT deadline timestamp with time zone[], OUT touched boolean[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_hold(p_keys uuid[], p_ids bigint[], p_until timestamp with time zone) returns bigint[] v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off,plan_cache_mode=force_generic_plan} {owner=X/owner}
 -- function weir_internal.q1_is_due(g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.q1_late(g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.later_row v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.q1_late(g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.later_row s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_low(p_slot smallint, p_low bigint, p_next bigint) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_note(p_events weir_internal.job_event[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.q1_parked_lines(p_group integer, p_lane integer) returns text[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -933,7 +933,7 @@
 -- function weir_internal.rotate_jobs(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotate_log(q weir_internal.queues) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rotation_blocker(q weir_internal.queues, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.sample_rows(p_table text, p_condition text, g weir_internal.groups, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.sample_rows(p_table text, p_condition text, g weir_internal.groups, OUT n bigint, OUT exact boolean) returns record s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.schedule(queue_name text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.schedules:orders() returns SETOF weir.schedule_status s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.seek(queue_name text, group_name text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -946,7 +946,7 @@
 -- function weir_internal.settle(p_queue integer, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.settle_many:orders(p_verbs text[], p_claims bigint[], p_ids int8multirange[], p_delays interval[], p_reasons text[], p_requests integer[]) returns integer[] v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.slot_claimed(q weir_internal.queues, c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
+-- function weir_internal.slot_claimed(q weir_internal.queues, p_slot smallint, OUT c weir_internal.claim, OUT n bigint, OUT exact boolean) returns record s {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,jit=off} {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.snooze:orders(p_claim bigint, p_ids bigint[], p_delay interval) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.spread(p_id bigint, p_lanes integer) returns integer i - {owner=X/owner}

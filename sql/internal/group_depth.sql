@@ -1,5 +1,7 @@
 -- weir_internal.group_depth(q, g)
--- The messages of a group by what becomes of them. Small numbers are exact; what would take long to count is estimated:
+-- The messages of a group by what becomes of them. All is read in the snapshot of the statement that calls this, so
+-- that a message on its way from one place to another is counted in one of them. Small numbers are exact; what would
+-- take long to count is estimated:
 --   waiting  exact while the group has less than 1,000 records to read (of 1 to 1,000 messages, as they were sent);
 --            beyond that each lane counts what is left of the 1,000, 32 at least, and lane_waiting estimates the rest.
 --            With producers that do not change their ways the error is a few per cent
@@ -17,7 +19,7 @@ create or replace function weir_internal.group_depth(
     q weir_internal.queues, g weir_internal.groups,
     out waiting bigint, out claimed bigint, out delayed bigint, out parked bigint, out dead bigint,
     out oldest timestamptz, out delivered bigint, out exact boolean)
-language plpgsql
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -35,10 +37,9 @@ begin
     delivered := 0;
     exact := true;
     for l in 0 .. q.lanes loop
-        execute format('select * from weir_internal.q%s_cursor($1)', q.no) into c
-        using (g.no * (q.lanes + 1) + l)::smallint;
+        select * into s from weir_internal.slot_claimed(q, (g.no * (q.lanes + 1) + l)::smallint);
+        c := s.c;
         delivered := delivered + coalesce(c.total, 0);
-        select * into s from weir_internal.slot_claimed(q, c);
         claimed := claimed + s.n;
         exact := exact and s.exact;
         exit when l = q.lanes;

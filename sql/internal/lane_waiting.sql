@@ -15,7 +15,7 @@
 create or replace function weir_internal.lane_waiting(
     q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max int,
     out n bigint, out oldest timestamptz, out records int, out exact boolean)
-language plpgsql
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off

@@ -13,7 +13,7 @@
 -- Locks: none
 create or replace function weir_internal.next_segment(p_queue int, p_from bigint, p_hi bigint, p_snapshot pg_snapshot)
 returns bigint
-language plpgsql
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare

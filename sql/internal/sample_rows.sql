@@ -12,7 +12,7 @@
 -- Locks: ACCESS SHARE on the table.
 create or replace function weir_internal.sample_rows(
     p_table text, p_condition text, g weir_internal.groups, out n bigint, out exact boolean)
-language plpgsql
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare

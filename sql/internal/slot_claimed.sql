@@ -1,16 +1,17 @@
--- weir_internal.slot_claimed(q, c)
+-- weir_internal.slot_claimed(q, p_slot)
 -- How many messages of a slot are under a claim that is not finished. Looks at the 100 oldest claims above the slot's
 -- low-water mark and at the 100 newest, and estimates what lies between by what is unfinished at both ends.
 --
 -- Parameters:
---   q  the queue
---   c  the slot's newest claim
--- Returns: one row: n, messages; exact, false when n is an estimate.
--- Raises: none
+--   q       the queue
+--   p_slot  the slot
+-- Returns: one row: c, the slot's newest claim, which is its lane's cursor; n, messages; exact, false when n is an
+-- estimate.
+-- Raises: WR016
 -- Locks: ACCESS SHARE on the claim log.
 create or replace function weir_internal.slot_claimed(
-    q weir_internal.queues, c weir_internal.claim, out n bigint, out exact boolean)
-language plpgsql
+    q weir_internal.queues, p_slot smallint, out c weir_internal.claim, out n bigint, out exact boolean)
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -22,6 +23,12 @@ declare
     v_left bigint[] := '{}';
     s record;
 begin
+    execute format(
+        'select * from weir_internal.q%s_claims_2 where slot = $1 and what = 0 order by id desc limit 1', q.no)
+    into c using p_slot;
+    if c.id is null then -- nobody finds one, then
+        execute format('select * from weir_internal.q%s_cursor($1)', q.no) into c using p_slot;
+    end if;
     for s in execute format(
         'with head as materialized (
              select id, ids, n from weir_internal.q%1$s_claims_2

@@ -12,7 +12,7 @@
 insert into weir_internal.templates (name, body) values ('late', $template$
 create or replace function weir_internal.{q}_late(g weir_internal.groups, c weir_internal.claim)
 returns setof weir_internal.later_row
-language plpgsql
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $body$
 declare

@@ -2,6 +2,8 @@ package operators_test
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -187,4 +189,57 @@ func TestStatsAndDoctorPassOverAQueueThatIsDroppedMeanwhile(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMessagesOnTheirWayAreCountedOnce has messages go round between waiting, claimed, delayed and parked, and none
+// end, while the claim log turns.
+func TestMessagesOnTheirWayAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	const messages = 40
+	kinds := map[string]string{
+		"plain": "", "ordered": "ordered => true", "limited": "concurrency_max => 1000", "keyed": "key_concurrency_max => 2",
+	}
+	for kind, settings := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			db := pgtest.New(t, pgtest.Options{})
+			surface.CreateQueue(t, db.Conn(t), queue, "2")
+			if settings != "" {
+				settings = ", " + settings
+			}
+			db.Exec(t, "select weir.create_group('jobs', 'g', backoff_min => '1 ms', max_attempts => 1000"+settings+")")
+			db.Exec(t, "update weir_internal.queues set claims_bytes = 65536")
+			db.Exec(t, `select weir.send_batch('jobs', array_fill('1'::jsonb, array[$1::int]),
+				array(select 'key ' || i % 7 from generate_series(1, $1::int) i))`, messages)
+			var stop atomic.Bool
+			var going sync.WaitGroup
+			for _, verb := range []string{"weir.nack('jobs', c.claim_id, delay => '1 ms')", "weir.release('jobs', c.claim_id)"} {
+				conn := db.Conn(t)
+				going.Go(func() {
+					for !stop.Load() {
+						_, err := conn.Exec(t.Context(), `select `+verb+`, weir.maintain() from (
+							select distinct claim_id from weir.receive('jobs', 'g', 5)) c`)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			conn := db.Conn(t)
+			for range 60 {
+				var found int64
+				var exact bool // not any more once much of a table is what updates have left
+				var row string
+				err := conn.QueryRow(t.Context(), `select waiting + claimed + delayed + parked + dead, exact, s::text
+					from weir.stats('jobs') s where group_name = 'g'`).Scan(&found, &exact, &row)
+				if err != nil || exact && found != messages {
+					t.Errorf("%d messages of %d: %s, %v", found, messages, row, err)
+					break
+				}
+			}
+			stop.Store(true)
+			going.Wait()
+		})
+	}
 }
