@@ -19,6 +19,18 @@ func TestSystemsTakeTurnsAndWhatIsDoneOnceComesLast(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("planned %q, want %q", got, want)
 	}
+	got = nil
+	compared := []Workload{{Name: "free", Against: "free"}, {Name: "held", Against: "free"}, {Name: "send"}}
+	for _, j := range plan(systems, "best", compared, 2) {
+		got = append(got, j.w.Name+" "+j.sys.Name)
+	}
+	want = []string{
+		"free a", "held a", "free b", "held b", "send b", "send a",
+		"held b", "free b", "held a", "free a", "send a", "send b",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("planned %q, want %q", got, want)
+	}
 	if both := plan(systems, "both", []Workload{{Name: "send"}}, 1); len(both) != 4 {
 		t.Errorf("%d runs of two systems at both settings", len(both))
 	}

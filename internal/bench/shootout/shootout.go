@@ -111,29 +111,51 @@ type job struct {
 
 // plan returns the runs in their order: each repetition does all workloads, each workload all systems, and who begins
 // changes from one to the next, so that noise and drift meet all alike and a shootout that is cut short is even. What
-// is done once comes last.
+// is held against each other is done by one system after the other. What is done once comes last.
 func plan(systems []*System, setting string, workloads []Workload, repetitions int) []job {
 	var jobs, once []job
 	for repetition := range repetitions {
-		for i, w := range workloads {
-			if w.Once && repetition > 0 {
-				continue
-			}
-			var round []job
-			for _, sys := range systems {
-				for _, s := range sys.settings(setting) {
-					round = append(round, job{sys, s, w, repetition + 1})
-				}
-			}
-			turn := (repetition + i) % max(1, len(round))
+		for i, compared := range turns(workloads) {
 			to := &jobs
-			if w.Once {
+			if compared[0].Once {
+				if repetition > 0 {
+					continue
+				}
 				to = &once
 			}
-			*to = append(append(*to, round[turn:]...), round[:turn]...)
+			var round [][]job
+			for _, sys := range systems {
+				for _, s := range sys.settings(setting) {
+					var own []job
+					for _, w := range rotated(compared, repetition) {
+						own = append(own, job{sys, s, w, repetition + 1})
+					}
+					round = append(round, own)
+				}
+			}
+			*to = append(*to, slices.Concat(rotated(round, repetition+i)...)...)
 		}
 	}
 	return append(jobs, once...)
+}
+
+// turns cuts workloads into those that stand alone and those, one behind the other, that are held against each other.
+func turns(workloads []Workload) [][]Workload {
+	var all [][]Workload
+	for i, w := range workloads {
+		if i > 0 && w.Against != "" && w.Against == workloads[i-1].Against && w.Once == workloads[i-1].Once {
+			all[len(all)-1] = append(all[len(all)-1], w)
+		} else {
+			all = append(all, []Workload{w})
+		}
+	}
+	return all
+}
+
+// rotated returns the same, beginning n places further on.
+func rotated[T any](all []T, n int) []T {
+	at := n % max(1, len(all))
+	return slices.Concat(all[at:], all[:at])
 }
 
 // Run measures and returns all results, those of a raw file that is continued included.

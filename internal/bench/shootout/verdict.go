@@ -112,7 +112,7 @@ func (s *Shootout) writeRatios(w io.Writer) {
 // heldRow is what a transaction that is held open does to an entrant.
 type heldRow struct {
 	free   Row        // nothing held
-	ratios [2]float64 // the rate beside a reader, beside a writer, over that without; 0: not measured
+	ratios [2]float64 // the rate beside a reader, beside a writer, over that without, run by run; 0: not measured
 	mb     [2]float64 // likewise the most storage
 }
 
@@ -125,7 +125,7 @@ func (s *Shootout) held() []heldRow {
 	}
 	names := []string{"held-reader", "held-writer"}
 	var all []heldRow
-	for _, free := range rows["held-free"] {
+	for _, free := range rows[heldFree] {
 		if free.Rate.Median == 0 || len(rows[names[0]])+len(rows[names[1]]) == 0 {
 			continue
 		}
@@ -133,13 +133,26 @@ func (s *Shootout) held() []heldRow {
 		for i, name := range names {
 			at := slices.IndexFunc(rows[name], func(r Row) bool { return r.Entrant == free.Entrant })
 			if at >= 0 && rows[name][at].Rate.N > 0 {
-				h.ratios[i] = rows[name][at].Rate.Median / free.Rate.Median
+				h.ratios[i] = ratioOf(rows[name][at], free)
 				h.mb[i] = rows[name][at].StorageMB.Median
 			}
 		}
 		all = append(all, h)
 	}
 	return all
+}
+
+// ratioOf returns the median of the ratios of rates of the runs of one repetition, which came one after the other.
+func ratioOf(row, free Row) float64 {
+	var ratios []float64
+	for _, a := range row.best {
+		for _, b := range free.best {
+			if a.Repetition == b.Repetition && b.Rate > 0 {
+				ratios = append(ratios, a.Rate/b.Rate)
+			}
+		}
+	}
+	return spread(ratios).Median
 }
 
 // writeHeld writes each system's rate beside an open transaction over that without, and its storage.
@@ -149,7 +162,8 @@ func (s *Shootout) writeHeld(w io.Writer) {
 		return
 	}
 	fmt.Fprint(w, "\n## Beside a transaction that is held open\n\n"+
-		"The cycle's rate over that without such a transaction, and the most storage that it took.\n\n"+
+		"The cycle's rate over that of the run without such a transaction, which came just before or after it (the median\n"+
+		"of these ratios), and the most storage that it took.\n\n"+
 		"| system | beside a reader | beside a writer | MB, nothing held | MB, reader | MB, writer |\n"+
 		"|---|---|---|---|---|---|\n")
 	for _, h := range all {

@@ -29,8 +29,9 @@ type Workload struct {
 	Ramp      []int   `json:"ramp,omitempty"`       // so many workers, until the rate has passed its peak
 	CommitOff bool    `json:"commit_off,omitempty"` // synchronous_commit = off
 	LeaseS    int     `json:"lease_s,omitempty"`
-	Long      int     `json:"long,omitempty"` // times as long as others
-	Once      bool    `json:"once,omitempty"` // not repeated: done when all others are
+	Against   string  `json:"against,omitempty"` // the workload that it is held against, by the ratio of their rates
+	Long      int     `json:"long,omitempty"`    // times as long as others
+	Once      bool    `json:"once,omitempty"`    // not repeated: done when all others are
 }
 
 // Sections of the report, in their order.
@@ -49,6 +50,7 @@ const (
 	fanOutMessages  = 200_000 // with fewer the start is most of it for the fastest
 	backlogMessages = 400_000 // so that the fastest are not measured on cold plans alone; as weir bench consume
 	leaseS          = 5
+	heldFree        = "held-free"
 )
 
 // workers are the steps of a ramp. The seed takes them one by one; the differences shrink as the numbers grow.
@@ -187,7 +189,8 @@ func keys(n int) Workload {
 
 func held(by string) Workload {
 	w := cycle(100, 22)
-	w.Name, w.About, w.Hold, w.Section, w.Long = "held-free", "the cycle, nothing held open", by, sectionTrouble, 3
+	w.Name, w.About, w.Hold, w.Section, w.Long = heldFree, "the cycle, nothing held open", by, sectionTrouble, 3
+	w.Against = heldFree
 	if by != "" {
 		w.Name, w.About = "held-"+by, "the cycle beside a "+by+"'s open transaction"
 	}
@@ -221,10 +224,11 @@ func small(all []Workload) []Workload {
 // Of a quick shootout: what is repeated, and what is done once when that is done, those that may take long last.
 var (
 	quickRepeated = []string{
-		"send-100", "consume-100", "cycle-100", "cycle-1", "jobs", "latency-100", "latency-1000", "held-free", "held-writer",
+		"send-100", "consume-100", "cycle-100", "cycle-1", "jobs", "latency-100", "latency-1000", heldFree, "held-reader",
+		"held-writer",
 	}
 	quickOnce = []string{
-		"held-reader", "fan-out-5", "keys-100", "backlog", "burst", "pgmq-5x40", "idle", "jobs-commit-off", "kill-worker",
+		"fan-out-5", "keys-100", "backlog", "burst", "pgmq-5x40", "idle", "jobs-commit-off", "kill-worker",
 		"kill-postgres",
 	}
 )
