@@ -18,8 +18,8 @@
 -- table weir_internal.dead_letters of - with -
 -- table weir_internal.groups of - with -
 -- table weir_internal.installation of - with -
--- table weir_internal.q1_claims_0 of weir_internal.claim with {autovacuum_enabled=false}
--- table weir_internal.q1_claims_1 of weir_internal.claim with {autovacuum_enabled=false}
+-- table weir_internal.q1_claims_0 of weir_internal.claim with {autovacuum_enabled=false,toast_tuple_target=8160}
+-- table weir_internal.q1_claims_1 of weir_internal.claim with {autovacuum_enabled=false,toast_tuple_target=8160}
 -- table weir_internal.q1_dedup_0 of - with {autovacuum_enabled=false}
 -- table weir_internal.q1_dedup_1 of - with {autovacuum_enabled=false}
 -- table weir_internal.q1_later of weir_internal.later_row with -
@@ -350,7 +350,7 @@
 -- column weir_internal.q1_claims_0.from_pos no. 9 bigint p 
 -- column weir_internal.q1_claims_0.from_txid no. 8 xid8 p 
 -- column weir_internal.q1_claims_0.id no. 3 bigint p not null 
--- column weir_internal.q1_claims_0.ids no. 16 int8multirange x 
+-- column weir_internal.q1_claims_0.ids no. 16 int8multirange e 
 -- column weir_internal.q1_claims_0.lo no. 6 bigint p 
 -- column weir_internal.q1_claims_0.low no. 21 bigint p 
 -- column weir_internal.q1_claims_0.n no. 17 integer p 
@@ -374,7 +374,7 @@
 -- column weir_internal.q1_claims_1.from_pos no. 9 bigint p 
 -- column weir_internal.q1_claims_1.from_txid no. 8 xid8 p 
 -- column weir_internal.q1_claims_1.id no. 3 bigint p not null 
--- column weir_internal.q1_claims_1.ids no. 16 int8multirange x 
+-- column weir_internal.q1_claims_1.ids no. 16 int8multirange e 
 -- column weir_internal.q1_claims_1.lo no. 6 bigint p 
 -- column weir_internal.q1_claims_1.low no. 21 bigint p 
 -- column weir_internal.q1_claims_1.n no. 17 integer p 

@@ -3,8 +3,10 @@
 -- and truncated, never updated or deleted, and no plan depends on statistics, so autovacuum has nothing to do there but
 -- against wraparound.
 --
--- What does not fit into a page is compressed by lz4. A server that was built without it has only pglz, which takes as
--- long for a batch of 100 messages of 1 KB as all the rest of their send: there payloads stay as they are.
+-- A record that does not fit into a page is compressed by lz4, and so are the ids of a claim that are scattered, from
+-- 2 KB on. A server that was built without lz4 has only pglz, which takes as long for a batch of 100 messages of 1 KB
+-- as all the rest of their send, and for 100 ids a sixth of their receive: there both stay as they are, and ids that
+-- do not fit into a page are moved out of the row.
 --
 -- Parameters:
 --   q  the queue
@@ -41,6 +43,9 @@ begin
             'create table %s of weir_internal.claim (
                  slot with options not null, what with options not null, id with options not null)
              with (autovacuum_enabled = false, toast.autovacuum_enabled = false)', v_table);
+        execute format(case when v_lz4
+            then 'alter table %s alter ids set compression lz4'
+            else 'alter table %s alter ids set storage external, set (toast_tuple_target = 8160)' end, v_table);
         execute format('create index q%s_claims_%s_order on %s (slot, what, id)', q.no, k, v_table);
     end loop;
     execute format(

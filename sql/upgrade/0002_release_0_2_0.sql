@@ -2,6 +2,8 @@
 do $$
 declare
     v_queue int;
+    v_lz4 boolean := exists (
+        select from pg_settings where name = 'default_toast_compression' and 'lz4' = any(enumvals));
 begin
     if current_setting('weir.upgrade_from')::int >= 2 then
         return;
@@ -71,14 +73,19 @@ begin
             'create index q%1$s_parked_due on weir_internal.q%1$s_parked (group_id, due_at, no)
              where holder is null and due_at is not null', v_queue);
         execute format('create sequence weir_internal.q%s_cancels minvalue 0', v_queue);
-        if not exists (
-            select from pg_settings where name = 'default_toast_compression' and 'lz4' = any(enumvals)) then
+        if not v_lz4 then
             for k in 0 .. 2 loop
                 execute format(
                     'alter table weir_internal.q%s_log_%s
                          alter payloads set storage external, alter headers set storage external', v_queue, k);
             end loop;
         end if;
+        for k in 0 .. 1 loop
+            execute format(case when v_lz4
+                then 'alter table weir_internal.q%s_claims_%s alter ids set compression lz4'
+                else 'alter table weir_internal.q%s_claims_%s
+                          alter ids set storage external, set (toast_tuple_target = 8160)' end, v_queue, k);
+        end loop;
         if current_setting('server_version_num')::int >= 150000 then
             execute format('alter sequence weir_internal.q%s_waiting set unlogged', v_queue);
         end if;

@@ -25,6 +25,9 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 		db.Exec(t, fmt.Sprintf(`alter table weir_internal.q1_log_%d
 			alter payloads set compression pglz, alter headers set compression pglz`, k))
 	}
+	for k := range 2 {
+		db.Exec(t, fmt.Sprintf("alter table weir_internal.q1_claims_%d alter ids set compression pglz", k))
+	}
 	db.Exec(t, "select weir.create_group('q', 'line', ordered => true)")
 	db.Exec(t, "select weir.send_batch('q', array_fill('1'::jsonb, array[500]), array_fill('k'::text, array[500]))")
 	db.Exec(t, "select weir.send('q', '2', delay => '1 second')")
