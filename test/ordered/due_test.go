@@ -68,6 +68,36 @@ func TestAReceiveReadsLittleHoweverManyKeysAreInTrouble(t *testing.T) {
 	})
 }
 
+// What becomes due carries the cursor of the group's last lane on, whose bounds must not be computed anew each time.
+func TestWhatBecomesDueReadsNoMoreWithManyClaimsBesideIt(t *testing.T) {
+	const (
+		claims     = 300
+		bufferMost = 500 // 230 are read; a walk over all claims takes 2,000
+	)
+	each(t, "patience => '1 hour'", func(l lines) {
+		due := func(n int, key string) {
+			l.db.Exec(l, `select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[$2::int]),
+				array(select $3 || i from generate_series(1, $2::int) i), delay => '1 second')`, queue, n, key)
+			l.clock.Advance(l, 2*time.Second)
+		}
+		due(claims, "a")
+		for range claims {
+			l.db.Exec(l, "select count(*) from weir.receive($1, $2, lease => '2 hours')", queue, group)
+		}
+		conn := l.db.Conn(l)
+		const call = "select * from weir.receive($1, $2)"
+		due(1, "b")
+		surface.Buffers(l, conn, call, queue, group) // makes plans
+		due(1, "c")
+		buffers := surface.Buffers(l, conn, call, queue, group)
+		l.Logf("%d buffers", buffers)
+		if buffers > bufferMost {
+			l.Errorf("a receive of what is due touches %d buffers with %d claims unfinished, at most %d",
+				buffers, claims, bufferMost)
+		}
+	})
+}
+
 func TestAClaimReadsNoMoreOfTheLinesWhenManyKeysAreInTrouble(t *testing.T) {
 	const keys = 1000
 	each(t, "patience => '1 hour'", func(l lines) {
