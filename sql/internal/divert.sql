@@ -30,12 +30,14 @@ begin
             return o;
         end if;
     end if;
-    if not p_lines && array(select weir_internal.line_of(k, p_lane) from unnest(coalesce(o.keys, '{null}')) k) then
+    -- "in" looks up a hash of the lines; "= any" and "&&" would compare each of them with each message
+    if not (select bool_or(weir_internal.line_of(k, p_lane) in (select unnest(p_lines)))
+            from unnest(coalesce(o.keys, '{null}')) k) then
         return o;
     end if;
-    with messages as (
+    with messages as materialized ( -- so that it is looked up once
         select coalesce(u.id, o.first_id + u.i - 1) as id, u.i, u.key, u.payload, u.headers,
-            weir_internal.line_of(u.key, p_lane) = any(p_lines) as waits
+            weir_internal.line_of(u.key, p_lane) in (select unnest(p_lines)) as waits
         from unnest(o.ids, o.keys, o.payloads, o.headers) with ordinality as u (id, key, payload, headers, i)
     )
     select array_agg(row(null, null, m.id, null, 0, m.key, m.payload, m.headers, o.enqueued_at, null)
