@@ -6,7 +6,7 @@
 -- Parameters:
 --   p_slot  group number * (lanes + 1) + lane
 -- Returns: the claim. Every slot has one from the group's creation.
--- Raises: WR016
+-- Raises: WR003, WR016
 -- Locks: ACCESS SHARE on the claim log.
 insert into weir_internal.templates (name, body) values ('cursor', $template$
 create or replace function weir_internal.{q}_cursor(p_slot smallint)
@@ -31,6 +31,10 @@ begin
         exit when pg_sequence_last_value('weir_internal.{q}_claims_ring') = v_ring;
     end loop;
     if c.id is null then
+        if not exists (select from weir_internal.groups where queue_no = {no} and no = p_slot / ({lanes} + 1)) then
+            raise exception 'the group of slot % of queue "{name}" was dropped at this moment', p_slot
+                using errcode = 'WR003', hint = 'Create the group again, or call no more.';
+        end if;
         raise exception 'queue "{name}" has no cursor for slot %', p_slot
             using errcode = 'WR016', hint = 'The claim log was emptied from outside. Create the group again.';
     end if;

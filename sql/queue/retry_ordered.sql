@@ -52,7 +52,6 @@ begin
             set due_at = k.due_at, attempts = k.attempts, holder = null, came_late = false, reason = k.reason
             where p.group_id = g.id and p.id = k.id
             returning p.line, p.lane into v_line, v_home;
-            continue when not found; -- the group was dropped at this moment
             v_lines := v_lines || v_line;
             v_lanes := v_lanes || v_home;
         end loop;

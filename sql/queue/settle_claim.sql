@@ -12,8 +12,8 @@
 --   p_reason  kept with a dead letter
 -- Returns: how many messages were settled; 0 when all of them were already.
 -- Raises: WR006, WR009, WR010, WR011, WR012, WR016
--- Locks: the claim's advisory lock (shared, with one a message, for an ack of up to 32 messages), until the transaction
--- ends.
+-- Locks: the group's settling lock, shared; the claim's advisory lock (shared, with one a message, for an ack of up to
+-- 32 messages), until the transaction ends.
 insert into weir_internal.templates (name, body) values ('settle_claim', $template$
 create or replace function weir_internal.{q}_settle(
     p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text)
@@ -38,6 +38,9 @@ begin
         raise exception '% of claim %, messages %: null', p_verb, coalesce(p_claim::text, 'null'), p_ids
             using errcode = 'WR006', hint = 'Give the claim_id that receive returned, and no null among the ids.';
     end if;
+    -- who drops the group waits, or takes the claim from its holder first: nothing is given back to no group
+    perform pg_advisory_xact_lock_shared(
+        weir_internal.lock_class({no}), 16384 + ((p_claim & 16383) / ({lanes} + 1))::int);
     v_key := weir_internal.claim_lock({no}, p_claim);
     if p_verb = 'ack' and cardinality(p_ids) <= 32 then
         perform pg_advisory_xact_lock_shared(v_key);
@@ -47,8 +50,6 @@ begin
     else
         perform pg_advisory_xact_lock(v_key);
     end if;
-    -- before the claim: who drops the group takes that from its holder, and nothing is given back to no group
-    select * into g from weir_internal.groups where queue_no = {no} and no = (p_claim & 16383) / ({lanes} + 1);
     select * into s from weir_internal.{q}_claim_state(p_claim);
     c := s.c;
     v_ids := c.ids;
@@ -73,6 +74,7 @@ begin
     end if;
     v_settled := v_ids;
     select * into q from weir_internal.queues where no = {no};
+    select * into g from weir_internal.groups where queue_no = {no} and no = c.slot / ({lanes} + 1);
     if p_verb <> 'ack' then
         select array_agg(m) filter (where p_verb = 'reject' or (m).attempts >= g.max_attempts),
             array_agg(m) filter (where p_verb <> 'reject' and (m).attempts < g.max_attempts)

@@ -104,8 +104,6 @@ func TestANackOutOfALineWaitsForADropOfItsGroup(t *testing.T) {
 		if err := drop.Commit(l.Context()); err != nil {
 			l.Fatal(err)
 		}
-		if err := <-ended; err != nil {
-			l.Errorf("a nack that began before its group was gone: %v", err)
-		}
+		surface.WantState(l, <-ended, "WR010")
 	})
 }
