@@ -266,7 +266,7 @@ sdk-python: build packages $(VENV)/ready ## the Python SDK: format, lint, types,
 	$(VENV)/bin/ruff check sdk/python
 	cd sdk/python && ../../$(VENV)/bin/mypy
 	@mkdir -p $(RESULTS)
-	cd sdk/python && WEIR=$(CURDIR)/build/weir ../conformance/with-weir ../../$(VENV)/bin/pytest \
+	cd sdk/python && WEIR_TEST_PG=$(NEWEST) WEIR=$(CURDIR)/build/weir ../conformance/with-weir ../../$(VENV)/bin/pytest \
 		--junitxml $(CURDIR)/$(RESULTS)/sdk-python.xml $(PYTEST_FORM)
 
 $(VENV)/ready: sdk/python/requirements.txt sdk/python/pyproject.toml
@@ -283,7 +283,8 @@ sdk-typescript: build packages sdk/typescript/node_modules/.package-lock.json ##
 	$(NPM) run -s lint
 	$(NPM) run -s typecheck
 	@mkdir -p $(RESULTS)
-	WEIR=$(CURDIR)/build/weir RESULTS=$(CURDIR)/$(RESULTS)/sdk-typescript.xml $(NPM) run -s test $(NODE_FORM)
+	WEIR_TEST_PG=$(NEWEST) WEIR=$(CURDIR)/build/weir \
+		RESULTS=$(CURDIR)/$(RESULTS)/sdk-typescript.xml $(NPM) run -s test $(NODE_FORM)
 
 sdk/typescript/node_modules/.package-lock.json: sdk/typescript/package-lock.json
 	$(call again,$(NPM) ci --ignore-scripts)
