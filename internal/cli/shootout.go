@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -31,7 +32,7 @@ func (a *app) shootout() *cobra.Command {
 		}
 		got, err := shootout.Run(cmd.Context(), run)
 		if err != nil {
-			return usage(err, shootout.ErrOptions)
+			return a.endOfShootout(err)
 		}
 		return a.reportShootout(cmd.Context(), got, dir)
 	}
@@ -53,6 +54,16 @@ func (a *app) shootout() *cobra.Command {
 	flags.StringVar(&reports, "reports", "bench/results", "folder for shootout.md, .svg, .png and .html")
 	flags.StringVar(&opts.Raw, "raw", "", "file of results (default bench/results/raw/shootout.jsonl)")
 	return c
+}
+
+// endOfShootout words what ended one.
+func (a *app) endOfShootout(err error) error {
+	var interrupted *shootout.InterruptedError
+	if errors.As(err, &interrupted) {
+		return &hinted{err: err, hint: fmt.Sprintf("The same command goes on from there. `%s bench report %s` "+
+			"writes the reports of what there is.", a.name, shellWord(interrupted.Raw))}
+	}
+	return usage(err, shootout.ErrOptions)
 }
 
 // benchAdapter is the process that `weir bench shootout` starts for the queues that are built in.

@@ -25,10 +25,10 @@ func TestADrainThatTakesTooLongIsCutAndWhatIsLeftIsNotLost(t *testing.T) {
 	t.Parallel()
 	r := &run{
 		driver: &driver{drain: time.Nanosecond}, sys: &System{Name: "slow"},
-		w:       Workload{Producers: 1, Consumers: 1, Timed: true},
-		ledgers: t.TempDir(), consumers: []*process{{}}, acked: 3, start: time.Unix(0, 0), stopped: time.Unix(60, 0),
+		w:   Workload{Producers: 1, Consumers: 1, Timed: true},
+		dir: t.TempDir(), consumers: []*process{{}}, acked: 3, start: time.Unix(0, 0), stopped: time.Unix(60, 0),
 	}
-	if err := os.Mkdir(r.ledgerDir(0), 0o755); err != nil {
+	if err := os.MkdirAll(r.ledgerDir(0), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	one := append(binary.LittleEndian.AppendUint64(nil, 0), binary.LittleEndian.AppendUint64(nil, 5)...)

@@ -34,8 +34,10 @@ type process struct {
 	peak   int64         // bytes, of memory
 }
 
-// spawn starts an adapter and gives it its command.
-func (d *driver) spawn(ctx context.Context, sys *System, c adapter.Command) (*process, error) {
+// spawn starts the system's adapter and gives it its command. Its temporary files are the run's, which removes them:
+// most adapters end by being killed.
+func (r *run) spawn(c adapter.Command) (*process, error) {
+	sys := r.sys
 	argv, err := sys.argv()
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func (d *driver) spawn(ctx context.Context, sys *System, c adapter.Command) (*pr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	adapters := filepath.Dir(sys.dir)
 	p.cmd.Env = append(os.Environ(), "PYTHONPATH="+adapters, "PYTHONDONTWRITEBYTECODE=1", "BENCH_ADAPTERS="+adapters,
-		"BUILD="+sys.build)
+		"BUILD="+sys.build, "TMPDIR="+r.dir)
 	p.cmd.Stderr = &p.stderr
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("start adapter: %w", err)
@@ -63,7 +65,6 @@ func (d *driver) spawn(ctx context.Context, sys *System, c adapter.Command) (*pr
 		p.kill()
 		return nil, err
 	}
-	_ = ctx
 	return p, nil
 }
 

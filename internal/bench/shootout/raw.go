@@ -145,6 +145,11 @@ func (s *Shootout) Join(path string, more *Shootout) error {
 	return nil
 }
 
+// interrupted words the end of a shootout that was told to end.
+func (f *rawFile) interrupted(at string, err error) error {
+	return &InterruptedError{At: at, Raw: f.file.Name(), Kept: len(f.results), Err: err}
+}
+
 func (f *rawFile) write(results ...Result) error {
 	f.results = append(f.results, results...)
 	for _, r := range results {

@@ -54,7 +54,7 @@ type run struct {
 	result  Result
 
 	database, dsn string
-	ledgers       string
+	dir           string // of the ledgers and of the adapters' temporary files
 	address       string
 	control       *pgx.Conn // counts and samples
 	serve         *process
@@ -102,9 +102,9 @@ func (r *run) whole(ctx context.Context) (err error) {
 		if r.database != "" {
 			err = errors.Join(err, r.server.drop(context.WithoutCancel(ctx), r.database))
 		}
-		err = errors.Join(err, os.RemoveAll(r.ledgers))
+		err = errors.Join(err, os.RemoveAll(r.dir))
 	}()
-	if r.ledgers, err = os.MkdirTemp("", "weir-ledgers-"); err != nil {
+	if r.dir, err = os.MkdirTemp("", "weir-run-"); err != nil {
 		return fmt.Errorf("make directory for ledgers: %w", err)
 	}
 	if err := r.prepare(ctx); err != nil {
@@ -150,7 +150,7 @@ func (r *run) install(ctx context.Context) error {
 			return err
 		}
 		c.DSN = r.server.database(have.database)
-		p, err := r.spawn(ctx, r.sys, c)
+		p, err := r.spawn(c)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	if r.sys.Upkeep {
 		var err error
-		if r.serve, err = r.spawn(ctx, r.sys, r.command(adapter.OpServe)); err != nil {
+		if r.serve, err = r.spawn(r.command(adapter.OpServe)); err != nil {
 			return err
 		}
 		e, err := r.serve.expect(ctx, "ready", answerWithin)
@@ -217,7 +217,7 @@ func (r *run) prepare(ctx context.Context) error {
 func (r *run) preload(ctx context.Context) error {
 	c := r.command(adapter.OpSend)
 	c.Count, c.Clients, c.Batch, c.Seconds = r.w.Preload, 2, max(r.w.Batch, preloadBatch), preloadSeconds
-	p, err := r.spawn(ctx, r.sys, c)
+	p, err := r.spawn(c)
 	if err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ func (r *run) startConsumer(ctx context.Context, group, clients int) (*process, 
 			return nil, fmt.Errorf("make directory for ledgers: %w", err)
 		}
 	}
-	p, err := r.spawn(ctx, r.sys, c)
+	p, err := r.spawn(c)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +324,9 @@ func (r *run) startConsumer(ctx context.Context, group, clients int) (*process, 
 	return p, nil
 }
 
-func (r *run) ledgerDir(group int) string { return filepath.Join(r.ledgers, adapter.GroupName(group)) }
+func (r *run) ledgerDir(group int) string {
+	return filepath.Join(r.dir, "ledgers", adapter.GroupName(group))
+}
 
 // startProducers starts the producers and waits until they are ready.
 func (r *run) startProducers(ctx context.Context) error {
@@ -339,7 +341,7 @@ func (r *run) startProducers(ctx context.Context) error {
 		commands = append(commands, c)
 	}
 	for _, c := range commands {
-		p, err := r.spawn(ctx, r.sys, c)
+		p, err := r.spawn(c)
 		if err != nil {
 			return err
 		}

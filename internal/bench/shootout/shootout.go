@@ -199,26 +199,46 @@ func Run(ctx context.Context, opts Options) (_ *Shootout, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, raw.file.Close()) }()
-	systems = installed(ctx, systems, opts.Log) // takes minutes: what the options cannot have is said before
+	// It takes minutes: what the options cannot have is said before.
+	if systems, err = installed(ctx, systems, opts.Log); err != nil {
+		return nil, raw.interrupted("in an installation", err)
+	}
 	d := &driver{
 		server: server, seconds: opts.Seconds, drain: drain, log: opts.Log, cores: runtime.NumCPU(),
 		shootout:      began.UTC().Format("20060102T150405"),
 		installations: map[string]installation{},
 	}
 	defer func() { err = errors.Join(err, d.forget(context.WithoutCancel(ctx))) }()
-	for _, j := range plan(systems, opts.Setting, workloads, opts.Repetitions) {
-		if opts.Budget > 0 && time.Since(began) > opts.Budget {
-			opts.Log.Info("the budget is spent", "budget", opts.Budget)
-			break
+	end := time.Time{}
+	if opts.Budget > 0 {
+		end = began.Add(opts.Budget)
+	}
+	if err := d.all(ctx, plan(systems, opts.Setting, workloads, opts.Repetitions), raw, end); err != nil {
+		return nil, err
+	}
+	return raw.shootout(), nil
+}
+
+// all does the jobs that are not done yet, and begins none after the end, unless that is zero.
+func (d *driver) all(ctx context.Context, jobs []job, raw *rawFile, end time.Time) error {
+	for _, j := range jobs {
+		if !end.IsZero() && time.Now().After(end) {
+			d.log.Info("the budget is spent")
+			return nil
 		}
 		if raw.has(j) {
 			continue
 		}
-		if err := d.do(ctx, j, raw); err != nil {
-			return nil, err
+		err := d.do(ctx, j, raw)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			at := fmt.Sprintf("in %s on %s, %s, repetition %d", j.w.Name, j.sys.Name, j.setting, j.repetition)
+			return raw.interrupted(at, err)
+		case err != nil:
+			return err
 		}
 	}
-	return raw.shootout(), nil
+	return nil
 }
 
 // forget drops the databases that were copied.
@@ -230,17 +250,21 @@ func (d *driver) forget(ctx context.Context) error {
 	return err
 }
 
-// installed installs the systems and returns those that could be.
-func installed(ctx context.Context, systems []*System, log *slog.Logger) []*System {
+// installed installs the systems and returns those that could be. It fails only when it is interrupted.
+func installed(ctx context.Context, systems []*System, log *slog.Logger) ([]*System, error) {
 	var good []*System
 	for _, s := range systems {
-		if err := s.install(ctx, log); err != nil {
+		err := s.install(ctx, log)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("install %s: %w", s.Name, ctx.Err())
+		}
+		if err != nil {
 			log.Warn("left out", "system", s.Name, "error", err)
 			continue
 		}
 		good = append(good, s)
 	}
-	return good
+	return good, nil
 }
 
 // do does a job: one run, or the runs of a ramp until two in a row stay below the peak. It writes them down together:

@@ -3,7 +3,9 @@ package shootout_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +20,9 @@ import (
 // TestMain lets this program be the adapters that are built into weir: `<program> bench adapter NAME`.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "bench" && os.Args[2] == "adapter" {
+		if _, err := os.MkdirTemp("", "left-"); err != nil { // as what is killed leaves its files
+			panic(err)
+		}
 		if err := adapter.Run(context.Background(), builtin.Systems()[os.Args[3]], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -87,6 +92,70 @@ func TestEveryKindOfWorkloadRunsOnWeirAndLosesDuplicatesAndDisordersNothing(t *t
 		}
 	}
 	reportsNameAll(t, got)
+}
+
+// watcher is told of what is logged.
+type watcher struct {
+	slog.Handler
+
+	told func(message string)
+}
+
+func (w watcher) Handle(_ context.Context, r slog.Record) error {
+	w.told(r.Message)
+	return nil
+}
+
+func (w watcher) Enabled(context.Context, slog.Level) bool { return true }
+
+func TestAShootoutThatIsInterruptedSaysWhatIsKeptGoesOnFromThereAndLeavesNoFiles(t *testing.T) {
+	raw := filepath.Join(t.TempDir(), "raw.jsonl")
+	short, err := os.MkdirTemp("", "weir") //nolint:usetesting // a socket's path has 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(short) //nolint:errcheck // our own, and of no harm
+	t.Setenv("TMPDIR", short)
+	opts := shootout.DefaultOptions()
+	opts.Systems, opts.Workloads, opts.Small = []string{"weir"}, []string{"send-100", "cycle-100"}, true
+	opts.Repetitions, opts.Seconds, opts.Raw = 1, 0.25, raw
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	opts.Log = slog.New(watcher{slog.DiscardHandler, func(message string) {
+		if message == "measured" {
+			cancel()
+		}
+	}})
+	_, err = shootout.Run(ctx, opts)
+	var interrupted *shootout.InterruptedError
+	if !errors.As(err, &interrupted) || !errors.Is(err, context.Canceled) {
+		t.Fatalf("it ended with %v", err)
+	}
+	if !strings.Contains(interrupted.At, "cycle-100 on weir, best") || interrupted.Kept != 1 || interrupted.Raw != raw {
+		t.Errorf("it says %+v", interrupted)
+	}
+
+	runs := 0
+	opts.Log = slog.New(watcher{slog.DiscardHandler, func(message string) {
+		if message == "measured" {
+			runs++
+		}
+	}})
+	got, err := shootout.Run(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs != 1 || len(got.Results) != 2 {
+		t.Errorf("%d runs were done then, for %d results", runs, len(got.Results))
+	}
+	left, err := os.ReadDir(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range left {
+		t.Errorf("%s is left", entry.Name())
+	}
 }
 
 func TestTheOtherSQLSystemsDoWhatIsMeasuredAndLoseNothing(t *testing.T) {
