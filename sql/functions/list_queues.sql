@@ -14,16 +14,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_queue text;
+    v_name text;
+    v_function regproc;
 begin
     for v_queue in select * from weir_internal.visible_queues() loop
         begin
+            v_name := weir_internal.queue_function('describe', v_queue);
+            v_function := to_regproc(v_name);
             return query execute
                 'select name, lanes / priorities, message_bytes_max, segment_bytes, claims_bytes, created_at, paused,
                      priorities, aging, ttl, retention, dedup_window, backlog_max, job_retention
-                 from ' || weir_internal.queue_function('describe', v_queue) || '()';
+                 from ' || v_name || '()';
         exception
-            when sqlstate 'WR001' or undefined_function then
-                null; -- dropped meanwhile
+            when sqlstate 'WR001' or undefined_function or internal_error then
+                if sqlstate = 'XX000' and to_regproc(v_name) = v_function then
+                    raise;
+                end if; -- else it was dropped meanwhile
         end;
     end loop;
 end

@@ -13,6 +13,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_queue text;
+    v_name text;
+    v_function regproc;
 begin
     for v_queue in
         select list_schedules.queue_name where list_schedules.queue_name is not null
@@ -20,10 +22,12 @@ begin
         select * from weir_internal.visible_queues() where list_schedules.queue_name is null
     loop
         begin
-            return query execute 'select * from ' || weir_internal.queue_function('schedules', v_queue) || '()';
+            v_name := weir_internal.queue_function('schedules', v_queue);
+            v_function := to_regproc(v_name);
+            return query execute 'select * from ' || v_name || '()';
         exception
-            when sqlstate 'WR001' or undefined_function then
-                if list_schedules.queue_name is not null then
+            when sqlstate 'WR001' or undefined_function or internal_error then
+                if list_schedules.queue_name is not null or sqlstate = 'XX000' and to_regproc(v_name) = v_function then
                     raise;
                 end if; -- else it was dropped meanwhile
         end;
