@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
+import socket
 import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -58,6 +60,15 @@ def queue(client: weir.Client) -> Iterator[str]:
     client.create_queue(name, lanes=1)
     yield name
     client.drop_queue(name)
+
+
+def free_port() -> int:
+    """Return a port that nobody serves, and that no outgoing connection takes meanwhile."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def admin_connection() -> psycopg.Connection[Any]:

@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import weir
-from conftest import TOKEN, TOKEN_URL
+from conftest import TOKEN, TOKEN_URL, free_port
 from weir import calls, codec, testing
 from weir.calls.call import written
 from weir.errors import from_driver
@@ -111,7 +111,7 @@ def test_a_server_that_is_not_there_is_told_at_once(target: str, monkeypatch: py
 
 def end_connections(dsn: str, name: str) -> int:
     with psycopg.connect(dsn, autocommit=True) as conn:
-        query = "select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity where application_name = %s"
+        query = "select count(pg_terminate_backend(pid, 60000)) from pg_stat_activity where application_name = %s"
         row = conn.execute(query, [name]).fetchone()
         assert row is not None
         return int(row[0])
@@ -210,9 +210,7 @@ def pooled(dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert program, "pgbouncer is not installed: make pgbouncer"
     folder = tmp_path_factory.mktemp("pgbouncer")
     folder.chmod(0o777)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     at = conninfo_to_dict(dsn)
     config = folder / "pgbouncer.ini"
     config.write_text(

@@ -6,7 +6,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import knex from "knex";
 import type pg from "pg";
 import { Client, Code, connect, fromDrizzle, fromKnex, WeirError } from "../src/index.js";
-import { clientOf, dsn, newQueue, poolOf, queueName, secured, targets, until } from "./setup.js";
+import { clientOf, dsn, freePort, newQueue, poolOf, queueName, secured, targets, until } from "./setup.js";
 
 /** The code of the WeirError that a promise must end with. */
 async function codeOf(failing: Promise<unknown>): Promise<string> {
@@ -265,15 +265,6 @@ test("a bare connection begins no transaction, for others may share it", async (
   );
   connection.release();
 });
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test("what an older engine does not know is told apart", async (t) => {
   const pool = poolOf(t);

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
@@ -12,20 +11,9 @@ import { promisify } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Client } from "../src/index.js";
-import { clientOf, dsn, newQueue, program, until } from "./setup.js";
+import { clientOf, dsn, freePort, newQueue, program, until } from "./setup.js";
 
 const limitMs = 300_000;
-
-/** A port that nobody serves, and that no outgoing connection takes while the server is away. */
-async function freePort(): Promise<number> {
-  const port = 15_000 + Math.floor(Math.random() * 15_000);
-  const probe = createConnection({ port, host: "127.0.0.1" });
-  const taken = await new Promise((resolve) => {
-    probe.on("connect", () => resolve(true)).on("error", () => resolve(false));
-  });
-  probe.destroy();
-  return taken ? freePort() : port;
-}
 
 /** A PostgreSQL of the test's own that can be killed, and started again where it was. */
 async function ownServer(t: TestContext) {

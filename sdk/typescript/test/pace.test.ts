@@ -103,6 +103,7 @@ async function fewCalls(t: TestContext, ordered: boolean): Promise<void> {
   await stop();
   const rest = await working(t, client, queue, { group });
   await until("all are handled", () => handled.length + rest.handled.length >= sent);
+  await rest.stop();
   const all = [...handled, ...rest.handled].map(Number).sort((a, b) => a - b);
   assert.deepEqual(
     all,

@@ -3,13 +3,12 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import pg from "pg";
 import { Client, connect, exactlyOnce } from "../src/index.js";
-import { clientOf, dsn, newQueue, until } from "./setup.js";
+import { clientOf, dsn, freePort, newQueue, until } from "./setup.js";
 
 /** Starts PgBouncer in transaction mode with two sessions, and returns the DSN that leads through it. */
 async function bouncer(t: TestContext): Promise<string> {
@@ -58,14 +57,6 @@ max_client_conn = 50
     return version;
   });
   return at.href;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test("behind PgBouncer in transaction mode all works, and the worker knows that it cannot listen", async (t) => {

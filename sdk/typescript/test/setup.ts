@@ -1,6 +1,7 @@
 /** What the tests share: the server that with-weir started, and queues of their own. */
 
 import { readFile } from "node:fs/promises";
+import { createConnection } from "node:net";
 import type { TestContext } from "node:test";
 import pg from "pg";
 import { Client, type ConnectOptions, connect } from "../src/index.js";
@@ -89,6 +90,17 @@ export async function until(
     if (performance.now() > end) throw new Error(`waited ${limitMs} ms in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** A port that nobody serves, and that no outgoing connection takes meanwhile. */
+export async function freePort(): Promise<number> {
+  const port = 15_000 + Math.floor(Math.random() * 15_000);
+  const probe = createConnection({ port, host: "127.0.0.1" });
+  const taken = await new Promise((resolve) => {
+    probe.on("connect", () => resolve(true)).on("error", () => resolve(false));
+  });
+  probe.destroy();
+  return taken ? freePort() : port;
 }
 
 /** A promise and what fulfils it. */
