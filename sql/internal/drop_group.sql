@@ -27,7 +27,9 @@ begin
     perform weir_internal.mark_lanes(q, g);
     execute format('delete from weir_internal.q%s_parked where group_id in ($1, -$1)', q.no) using g.id;
     perform weir_internal.clear_lines(q, g) where g.keyed;
-    execute format('drop sequence if exists weir_internal.q%s_rate_%s', q.no, g.id);
+    if to_regclass(format('weir_internal.q%s_rate_%s', q.no, g.id)) is not null then -- else a notice would say so
+        execute format('drop sequence weir_internal.q%s_rate_%s', q.no, g.id);
+    end if;
     delete from weir_internal.dead_letters where queue_no = q.no and group_no = g.no;
     delete from weir_internal.groups where queue_no = q.no and no = g.no;
 end

@@ -189,7 +189,7 @@ func TestTheCursorOfAGroupThatIsGoneIsNoDefect(t *testing.T) {
 	})
 }
 
-func TestAQueueIsMadeAndDroppedWithoutANotice(t *testing.T) {
+func TestAQueueAndAGroupAreMadeAndDroppedWithoutANotice(t *testing.T) {
 	each(t, "2", func(b bench) {
 		config := b.db.Conn(b).Config()
 		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { b.Errorf("%s: %s", n.Severity, n.Message) }
@@ -198,7 +198,10 @@ func TestAQueueIsMadeAndDroppedWithoutANotice(t *testing.T) {
 			b.Fatal(err)
 		}
 		defer conn.Close(b.Context()) //nolint:errcheck // nothing is left to say
-		for _, sql := range []string{"select weir.create_queue('quiet')", "select weir.drop_queue('quiet')"} {
+		for _, sql := range []string{
+			"select weir.create_queue('quiet')", "select weir.create_group('quiet', 'g')",
+			"select weir.drop_group('quiet', 'g')", "select weir.drop_queue('quiet')",
+		} {
 			if _, err := conn.Exec(b.Context(), sql); err != nil {
 				b.Error(err)
 			}
