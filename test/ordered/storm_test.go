@@ -366,9 +366,13 @@ func (s *storm) drain() {
 		}
 	})
 	s.Logf("left by the storm: %d", at)
+	least, since := at, time.Now()
 	for left := at; left > 0 && !s.Failed(); left = s.left() {
-		if time.Since(began) > 5*time.Minute {
-			s.Errorf("of %d messages that the storm left %d are left yet", at, left)
+		if left < least {
+			least, since = left, time.Now()
+		}
+		if time.Since(since) > 3*time.Minute {
+			s.Errorf("of %d messages that the storm left %d are left, and become no fewer", at, least)
 		}
 		waitFor(calm, 50*time.Millisecond)
 	}
