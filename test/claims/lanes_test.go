@@ -2,6 +2,7 @@ package claims_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
@@ -34,4 +35,37 @@ func TestReceivesOfOneMessageTakeFromManyLanesOfABacklog(t *testing.T) {
 			t.Errorf("80 messages came out of %d lanes: %v", len(taken), taken)
 		}
 	})
+}
+
+// TestNeitherAnExpiredLeaseNorALaneWaitsForAllThatIsDue has a thousand delayed messages become due at once, and one
+// whose lease ended and a new one beside them, for a consumer that takes one at a time.
+func TestNeitherAnExpiredLeaseNorALaneWaitsForAllThatIsDue(t *testing.T) {
+	t.Parallel()
+	for _, settings := range []string{"", ", ordered => true"} {
+		t.Run("group"+settings, func(t *testing.T) {
+			each(t, func(b bench) {
+				b.db.Exec(b, "select weir.create_group('jobs', 'g'"+settings+")")
+				b.db.Exec(b, `select weir.send('jobs', '"lost"', 'lost')`)
+				b.db.Exec(b, "select weir.receive('jobs', 'g', 1, '1 minute')")
+				b.db.Exec(b, `select weir.send_batch('jobs', array_fill('"due"'::jsonb, array[1000]),
+					array(select 'due ' || i from generate_series(1, 1000) i), delay => '1 hour')`)
+				b.clock.Advance(b, 2*time.Hour)
+				b.db.Exec(b, `select weir.send('jobs', '"new"', 'new')`)
+				left := map[string]bool{"lost": true, "new": true}
+				conn := b.db.Conn(b)
+				for range 1000 {
+					var payload string
+					if err := conn.QueryRow(b.Context(), `select m.payload ->> 0 from weir.receive('jobs', 'g', 1) m,
+						weir.ack('jobs', m.claim_id)`).Scan(&payload); err != nil {
+						b.Fatal(err)
+					}
+					delete(left, payload)
+					if len(left) == 0 {
+						return
+					}
+				}
+				b.Errorf("after 1,000 of those that were due %v wait", left)
+			})
+		})
+	}
 }
