@@ -1,6 +1,7 @@
 -- weir_internal.slot_claimed(q, p_slot)
 -- How many messages of a slot are under a claim that is not finished. Looks at the 100 oldest claims above the slot's
--- low-water mark and at the 100 newest, and estimates what lies between by what is unfinished at both ends.
+-- low-water mark and at the 100 newest. Of what was delivered between them it takes the share that is unfinished at
+-- both ends.
 --
 -- Parameters:
 --   q       the queue
@@ -20,6 +21,7 @@ set jit = off
 as $$
 declare
     v_ends bigint[] := '{}';
+    v_totals bigint[] := '{}'; -- of each end: messages delivered before it, and with it
     v_left bigint[] := '{}';
     s record;
 begin
@@ -31,16 +33,17 @@ begin
     end if;
     for s in execute format(
         'with head as materialized (
-             select id, ids, n from weir_internal.q%1$s_claims_2
+             select id, ids, n, coalesce(total, 0) as total from weir_internal.q%1$s_claims_2
              where slot = $1 and what = 0 and id >= $2 order by id limit 100),
          tail as materialized (
-             select id, ids, n from weir_internal.q%1$s_claims_2
+             select id, ids, n, coalesce(total, 0) as total from weir_internal.q%1$s_claims_2
              where slot = $1 and what = 0 and id >= $2 order by id desc limit 100),
          ends as (
-             select 1 as part, id, ids, n from head
+             select 1 as part, id, ids, n, total from head
              union
-             select 2, id, ids, n from tail where id > (select max(id) from head))
-         select e.part, min(e.id) >> 14 as first, max(e.id) >> 14 as last,
+             select 2, id, ids, n, total from tail where id > (select max(id) from head))
+         select e.part, min(e.id) >> 14 as first, max(e.id) >> 14 as last, min(e.total - e.n) as passed,
+             max(e.total) as total,
              coalesce(sum(weir_internal.count_ids(e.ids - d.done)) filter (where e.n > 0 and not d.whole), 0) as n
          from ends e
          cross join lateral (
@@ -51,13 +54,14 @@ begin
         using c.slot, c.low
     loop
         v_ends := v_ends || s.first || s.last;
+        v_totals := v_totals || s.passed || s.total;
         v_left := v_left || s.n;
     end loop;
     n := coalesce(v_left[1], 0) + coalesce(v_left[2], 0);
     exact := v_left[2] is null or v_ends[3] - v_ends[2] <= 1;
     if not exact then
-        n := n + weir_internal.extrapolate(v_left[1], v_ends[2] - v_ends[1] + 1, v_left[2], v_ends[4] - v_ends[3] + 1,
-            v_ends[3] - v_ends[2] - 1);
+        n := n + weir_internal.extrapolate(v_left[1], v_totals[2] - v_totals[1], v_left[2], v_totals[4] - v_totals[3],
+            greatest(0, v_totals[3] - v_totals[2]));
     end if;
 end
 $$;

@@ -90,6 +90,26 @@ func TestManyMessagesAreEstimatedAtTheCostOfFew(t *testing.T) {
 	near("dead", 300_000)
 }
 
+// TestClaimsOfALaneThatOthersLeaveToItselfAreEstimated has a lane that is claimed from seldom, and then alone.
+func TestClaimsOfALaneThatOthersLeaveToItselfAreEstimated(t *testing.T) {
+	each(t, "4", func(b bench) {
+		b.run(`select weir.send_batch('jobs', array_fill('1'::jsonb, array[2000]),
+			array(select 'key ' || case when i <= 300 then i else 1 end from generate_series(1, 2000) i))`)
+		got := pgtest.QueryVal[int64](b, b.db, "select count(*) from generate_series(1, 2100) i, "+
+			"weir.receive('jobs', max => 1 + i * 0, lease => '1 hour') m")
+		claimed := stat[int64](b, "default", "claimed")
+		if got < 2000 || claimed < 1900 || claimed > 2100 {
+			b.Errorf("%d are claimed, and %d estimated", got, claimed)
+		}
+		acked := pgtest.QueryVal[int64](b, b.db,
+			"select sum(weir.ack('jobs', claim_id)) from weir.claims('jobs', 'default', 1000) where claim_id >> 14 & 1 = 0")
+		claimed = stat[int64](b, "default", "claimed")
+		if want := got - acked; claimed < want*8/10 || claimed > want*12/10 {
+			b.Errorf("%d are claimed after acks of some, and %d estimated", want, claimed)
+		}
+	})
+}
+
 func TestRatesComeFromWhatMaintainNotes(t *testing.T) {
 	each(t, "4", func(b bench) {
 		b.clock.Stop(b)
