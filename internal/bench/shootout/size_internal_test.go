@@ -171,7 +171,7 @@ func TestTheProgramBringsMeasurementsThatASizeCanBeFittedTo(t *testing.T) {
 	}
 	if size.Workloads < 10 || size.CPU <= 0 || size.CPUError.Median > 0.25 || size.WALError.Median > 0.1 ||
 		size.StoredError.Median > 0.15 || size.BackendError.Median > 0.15 || size.PeakError.N == 0 ||
-		size.PeakError.Max > 0.5 || !strings.Contains(size.Fitted, "CPUs") {
+		size.PeakError.Max > 0.3 || !strings.Contains(size.Fitted, "CPUs") {
 		t.Errorf("fitted to %d workloads of %s: %v cores, off by %+v and %+v", size.Workloads, size.Fitted, size.CPU,
 			size.CPUError, size.WALError)
 	}
