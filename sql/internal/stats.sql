@@ -6,7 +6,7 @@
 --   queue_name  the queue
 -- Returns: one row a group, see weir.group_stats.
 -- Raises: WR001, WR012, WR016
--- Locks: ACCESS SHARE on the queue's tables, until the transaction ends.
+-- Locks: ACCESS SHARE on the tables that hold messages, until the transaction ends.
 create or replace function weir_internal.stats(queue_name text)
 returns setof weir.group_stats
 language plpgsql
@@ -17,8 +17,7 @@ declare
     o weir.group_stats;
     v_tables regclass[] := array(
         select to_regclass(format('weir_internal.q%s_%s', q.no, t))
-        from unnest(array['log_0', 'log_1', 'log_2', 'claims_0', 'claims_1', 'later', 'parked', 'dedup_0', 'dedup_1',
-                          'lines', 'turns']) t
+        from unnest(array['log_0', 'log_1', 'log_2', 'claims_0', 'claims_1', 'later', 'parked', 'lines', 'turns']) t
         where to_regclass(format('weir_internal.q%s_%s', q.no, t)) is not null);
     r record;
 begin
@@ -31,7 +30,9 @@ begin
         max(s.sealed_at)
     into o.segments, o.rotated_at
     from weir_internal.segments s where s.queue_no = q.no;
-    o.bytes := (select sum(pg_total_relation_size(t)) from unnest(v_tables) t);
+    o.bytes := (select sum(pg_total_relation_size(t))
+                from unnest(v_tables || to_regclass(format('weir_internal.q%s_dedup_0', q.no))
+                                     || to_regclass(format('weir_internal.q%s_dedup_1', q.no))) t);
     o.sent := coalesce(pg_sequence_last_value(format('weir_internal.q%s_ids', q.no)), 0);
     select b.what, b.pid, b.age, b.query into o.blocked_by, o.blocker_pid, o.blocker_age, o.blocker_query
     from weir_internal.rotation_blocker(q) b;
