@@ -5,5 +5,5 @@ import "embed"
 
 // FS holds install.sql and the files it lists.
 //
-//go:embed *.sql upgrade types tables internal queue functions
+//go:embed *.sql upgrade types tables internal queue functions next
 var FS embed.FS

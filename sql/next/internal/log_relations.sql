@@ -1,0 +1,64 @@
+-- weir_internal.log_relations()
+-- The tables and sequences of a log: the one list of them.
+--
+-- Returns: one row a relation: its name, its kind ('table', 'sequence' or 'view'), and how it is made; %s stands for the
+-- schema.
+-- Raises: none
+-- Locks: none
+create or replace function weir_internal.log_relations()
+returns table (relation_name text, kind text, definition text)
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+    select 'log_' || k, 'table', format(
+        'create table %%s.log_%1$s of weir_internal.log_record (
+             txid with options default pg_current_xact_id() not null, id with options not null,
+             n with options not null, queue_no with options not null, lane with options not null,
+             enqueued_at with options not null, payloads with options not null)
+         with (autovacuum_enabled = false, toast.autovacuum_enabled = false, toast_tuple_target = 8160);
+         create index log_%1$s_order on %%s.log_%1$s (queue_no, lane, txid, id)', k)
+    from generate_series(0, 2) k
+    union all
+    select 'log_' || k || '_segment', 'sequence', format('create sequence %%s.log_%s_segment minvalue 0', k)
+    from generate_series(0, 2) k
+    union all
+    select 'claims_' || k, 'table', format(
+        'create table %%s.claims_%1$s of weir_internal.claim (kind with options not null)
+         with (autovacuum_enabled = false, toast.autovacuum_enabled = false);
+         create index claims_%1$s_cursor on %%s.claims_%1$s (group_no, lane, stripe, id) where kind = ''c'';
+         create index claims_%1$s_claim on %%s.claims_%1$s (claim, kind, id) where claim is not null', k)
+    from generate_series(0, 1) k
+    union all
+    select 'waiting_' || k, 'sequence', format('create sequence %%s.waiting_%s minvalue 0', k)
+    from generate_series(0, 63) k
+    union all
+    values
+    ('log_ring', 'sequence', 'create sequence %s.log_ring minvalue 0'),
+    ('claims_ring', 'sequence', 'create sequence %s.claims_ring minvalue 0'),
+    ('delayed_clock', 'sequence', 'create sequence %s.delayed_clock minvalue 0'),
+    ('claims_2', 'view',
+        'create view %s.claims_2 as select * from %s.claims_0 union all select * from %s.claims_1'),
+    ('rest', 'table',
+        'create table %s.rest (like %s.log_0);
+         alter table %s.rest add column seg bigint not null;
+         create index rest_order on %s.rest (queue_no, lane, seg, txid, id)'),
+    ('segments', 'table',
+        'create table %s.segments (
+             no bigint primary key, opened_by xid8, opened_at timestamptz not null default clock_timestamp(),
+             sealed_by xid8, sealed_at timestamptz, freed_by xid8)'),
+    ('delayed', 'table',
+        'create table %s.delayed of weir_internal.delayed_row (
+             txid with options not null, queue_no with options not null, due_at with options not null,
+             id with options not null, payload with options not null);
+         create index delayed_due on %s.delayed (queue_no, due_at, id);
+         create index delayed_txid on %s.delayed (txid, queue_no, due_at, id);
+         create index delayed_id on %s.delayed (id)'),
+    ('parked', 'table',
+        'create table %s.parked of weir_internal.parked_row (
+             group_no with options not null, key_queue with options not null, no with options not null,
+             id with options not null, payload with options not null);
+         create index parked_order on %s.parked (group_no, key_queue, no);
+         create index parked_lane on %s.parked (group_no, lane, key_queue);
+         create index parked_id on %s.parked (group_no, id);
+         create index parked_due on %s.parked (group_no, due_at, no) where holder is null and due_at is not null')
+$$;

@@ -1,0 +1,32 @@
+-- weir_internal.claim_lock(p_claim), lane_lock(p_group, p_lane, p_stripe), message_lock(p_claim, p_id),
+-- limit_lock(p_group), settle_lock(p_group), admin_lock(p_queue), name_lock(p_name)
+-- Keys of Weir's advisory locks, one bigint each; the first 16 bits tell what is locked: 0x5765 ('We') a claim, then a
+-- cursor, a message of a claim, a limited group, the settling in a group, the administration of a queue, the name of one.
+-- Keys that fall together make one wait for another and nothing worse.
+--
+-- Parameters:
+--   p_claim, p_group, p_lane, p_stripe, p_id, p_queue  numbers; p_name  a name
+-- Returns: the key.
+-- Raises: none
+-- Locks: none
+create or replace function weir_internal.claim_lock(p_claim bigint)
+returns bigint language sql immutable
+as $$ select (22373::bigint << 48) | (p_claim & 281474976710655) $$;
+create or replace function weir_internal.lane_lock(p_group int, p_lane int, p_stripe int)
+returns bigint language sql immutable
+as $$ select (22374::bigint << 48) | ((p_group & 16777215)::bigint << 24) | ((p_lane & 65535) << 8) | (p_stripe & 255) $$;
+create or replace function weir_internal.message_lock(p_claim bigint, p_id bigint)
+returns bigint language sql immutable
+as $$ select (22375::bigint << 48) | ((p_claim << 20 # p_id) & 281474976710655) $$;
+create or replace function weir_internal.limit_lock(p_group int)
+returns bigint language sql immutable
+as $$ select (22376::bigint << 48) | p_group $$;
+create or replace function weir_internal.settle_lock(p_group int)
+returns bigint language sql immutable
+as $$ select (22377::bigint << 48) | p_group $$;
+create or replace function weir_internal.admin_lock(p_queue int)
+returns bigint language sql immutable
+as $$ select (22378::bigint << 48) | p_queue $$;
+create or replace function weir_internal.name_lock(p_name text)
+returns bigint language sql immutable
+as $$ select (22379::bigint << 48) | ('x' || substr(md5(p_name), 1, 8))::bit(32)::bigint $$;

@@ -1,0 +1,35 @@
+-- weir_log.append_record(r)
+-- Appends a record to the open segment. The segment is chosen by a sequence because every transaction, of whatever
+-- isolation, must see a rotation at once; the INSERT looks at it again under its table lock, so no row can reach a
+-- segment that rotation has found without writers.
+--
+-- Parameters:
+--   r  the record; its txid and, when null, its enqueued_at are set here
+-- Returns: the number of the segment.
+-- Raises: none
+-- Locks: ROW EXCLUSIVE on the open segment, until the transaction ends.
+create or replace function weir_log.append_record(r weir_internal.log_record)
+returns bigint
+language plpgsql
+as $$
+declare
+    v_ring bigint;
+    v_done boolean;
+begin
+    r.txid := pg_current_xact_id();
+    if r.enqueued_at is null then
+        r.enqueued_at := weir_internal.clock();
+    end if;
+    loop
+        v_ring := pg_sequence_last_value('weir_log.log_ring');
+        case v_ring % 3
+            when 0 then v_done := weir_log.append_0(v_ring, r);
+            when 1 then v_done := weir_log.append_1(v_ring, r);
+            else v_done := weir_log.append_2(v_ring, r);
+        end case;
+        if v_done then
+            return v_ring;
+        end if;
+    end loop;
+end
+$$;

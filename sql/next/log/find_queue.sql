@@ -1,0 +1,37 @@
+-- weir_log.find_queue(p_queue), weir_log.fail_queue(p_queue)
+-- A queue of this log by its name. A queue that came here in a dump is not found: `origin` holds the OIDs of two of the
+-- log's relations, which pg_upgrade, a standby and CREATE DATABASE ... TEMPLATE keep, as they keep transaction ids.
+-- pg_restore makes the two in another order than Weir, so that both OIDs cannot be the same again by chance.
+--
+-- Parameters:
+--   p_queue  name of the queue
+-- Returns: its row; fail_queue: never.
+-- Raises: WR001, WR019
+-- Locks: none
+create or replace function weir_log.find_queue(p_queue text)
+returns weir_internal.queues
+language plpgsql
+as $$
+declare
+    q weir_internal.queues;
+begin
+    select * into q from weir_internal.queues
+    where name = p_queue and origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid];
+    if not found then
+        perform weir_log.fail_queue(p_queue);
+    end if;
+    return q;
+end
+$$;
+create or replace function weir_log.fail_queue(p_queue text)
+returns void
+language plpgsql
+as $$
+begin
+    if exists (select from weir_internal.queues where name = p_queue) then
+        raise exception 'queue "%" came here in a dump', p_queue
+            using errcode = 'WR019', hint = 'select weir.adopt()';
+    end if;
+    perform weir_internal.fail_unknown(p_queue);
+end
+$$;

@@ -1,0 +1,110 @@
+-- weir_log.ready_lanes(q, g, p_now)
+-- Which lanes of a group have something to do, in a few statements however many lanes there are.
+--
+-- Parameters:
+--   q      the queue
+--   g      the group
+--   p_now  time against which leases expire
+-- Returns: lanes; it may name one too many, never one too few. With priorities, a level goes by when its next message
+--   was sent, as if that were its priority times the queue's aging earlier; lanes of keys are of level 0. Lanes of keys
+--   begin with any of them. An ordered group finishes the lanes of one number of lanes before it goes on to the next.
+-- Raises: none
+-- Locks: ACCESS SHARE on the claim log and the open segment.
+create or replace function weir_log.ready_lanes(q weir_internal.queues, g weir_internal.groups, p_now timestamptz)
+returns int[]
+language plpgsql
+as $$
+declare
+    v_ready int[];
+    v_keyed int[];
+    v_ends int[] := q.key_epochs[2:] || (q.key_epochs[cardinality(q.key_epochs)] + q.key_lanes);
+    v_part int[];
+    v_first int;
+begin
+    v_ready := weir_log.lanes_with_work(q, g, array(select generate_series(0, q.priorities - 1)), p_now);
+    for e in 1 .. cardinality(q.key_epochs) loop
+        v_part := weir_log.lanes_with_work(q, g, array(select generate_series(q.key_epochs[e], v_ends[e] - 1)), p_now);
+        v_first := q.key_epochs[e] + floor(random() * (v_ends[e] - q.key_epochs[e]));
+        v_keyed := v_keyed || array(select l from unnest(v_part) l order by l < v_first, l);
+        exit when g.ordered and e < cardinality(q.key_epochs)
+            and (cardinality(v_part) > 0 or weir_log.is_unfinished(g, q.key_epochs[e], v_ends[e]));
+    end loop;
+    if q.priorities = 1 then
+        return v_ready || v_keyed;
+    end if;
+    return array(
+        select r.lane
+        from (select l as lane, l as level from unnest(v_ready) l
+              union all
+              select v_keyed[1], 0 where cardinality(v_keyed) > 0) h
+        cross join lateral (select weir_log.sent_at(q, g, h.lane) - h.level * q.aging as rank) k
+        cross join lateral unnest(case when h.lane >= 16 then v_keyed else array[h.lane] end) r (lane)
+        order by k.rank, h.level desc, r.lane < v_first, r.lane);
+end
+$$;
+create or replace function weir_log.lanes_with_work(
+    q weir_internal.queues, g weir_internal.groups, p_lanes int[], p_now timestamptz)
+returns int[]
+language plpgsql
+as $$
+declare
+    v_cursors weir_internal.claim[];
+    v_idle weir_internal.claim[];
+    v_now pg_snapshot;
+    v_ring bigint;
+    v_hi bigint := pg_sequence_last_value('weir_log.log_ring');
+begin
+    loop
+        v_ring := pg_sequence_last_value('weir_log.claims_ring');
+        case weir_internal.read_claims_table(v_ring)
+            when 0 then v_cursors := weir_log.cursors_0(g.no, p_lanes);
+            when 1 then v_cursors := weir_log.cursors_1(g.no, p_lanes);
+            else v_cursors := weir_log.cursors_2(g.no, p_lanes);
+        end case;
+        if cardinality(v_cursors) < cardinality(p_lanes) then
+            v_cursors := v_cursors || array(
+                select weir_log.first_cursor(g, l, 1) from unnest(p_lanes) l
+                where l <> all(array(select (c).lane from unnest(v_cursors) c)));
+        end if;
+        exit when pg_sequence_last_value('weir_log.claims_ring') = v_ring;
+    end loop;
+    v_idle := array(select c from unnest(v_cursors) c
+                    where (c).finished and (c).next_expiry > p_now and (c).width is null and (c).lo >= v_hi);
+    v_now := weir_internal.snapshot();
+    return array(
+            select (c).lane from unnest(v_cursors) c
+            where not (c).finished or (c).next_expiry <= p_now or (c).width is not null or (c).lo < v_hi)
+        || case v_hi % 3
+            when 0 then weir_log.new_lanes_0(v_idle, q.no, v_now)
+            when 1 then weir_log.new_lanes_1(v_idle, q.no, v_now)
+            else weir_log.new_lanes_2(v_idle, q.no, v_now) end;
+end
+$$;
+create or replace function weir_log.is_unfinished(g weir_internal.groups, p_from int, p_to int)
+returns boolean
+language plpgsql
+as $$
+begin
+    return exists (
+        select from generate_series(p_from, p_to - 1) l
+        cross join lateral weir_log.cursor(g, l, 1) c
+        cross join lateral weir_log.unfinished(g.no, l, 1, c.low, 'infinity', 1) u)
+        or exists (select from weir_log.parked p where p.group_no = g.no and p.lane >= p_from and p.lane < p_to);
+end
+$$;
+create or replace function weir_log.sent_at(q weir_internal.queues, g weir_internal.groups, p_lane int)
+returns timestamptz
+language plpgsql
+as $$
+declare
+    c weir_internal.claim := weir_log.cursor(g, p_lane, 1);
+    s weir_internal.reading;
+begin
+    if c.finished then
+        c := weir_log.next_interval(c);
+    end if;
+    s := weir_log.read_interval(c, q.no, g.since, 1);
+    return coalesce((s.records[1]).enqueued_at,
+        (select opened_at from weir_log.segments where no = c.seg), weir_internal.clock());
+end
+$$;

@@ -1,0 +1,22 @@
+-- weir_internal.queues
+-- The queues. Read by every call, written by administration only.
+create table weir_internal.queues (
+    no                int primary key,                  -- never used again
+    name              text not null unique,             -- what users call it
+    log_no            int not null references weir_internal.logs, -- where new messages go
+    origin            oid[] not null,                   -- the log's
+    key_lanes         int not null default 16,          -- lanes of messages with keys
+    key_epochs        int[] not null default '{16}',    -- the first of them: of each number of lanes that there was, the last counts
+    keyed             boolean not null default false,   -- a key was sent: see tables/keyed_queues.sql
+    priorities        int not null default 1,           -- levels; messages without keys of level p are in lane p
+    aging             interval not null default '1 minute', -- by so much earlier counts a message of a level higher
+    message_bytes_max int not null default 1048576,     -- largest payload plus headers, octets as stored
+    paused            boolean not null default false,   -- no group is delivered anything, later ones included
+    ttl               interval not null default '0',    -- what was sent longer ago is not delivered; 0: no matter when
+    dedup_window      interval default '5 minutes',     -- how long a dedup key counts; null: it takes none
+    backlog_max       bigint,                           -- messages its slowest group may be behind by; null: no limit
+    backlog_sequence  regclass,                         -- with a limit: see internal/admit.sql
+    waiting           regclass not null,                -- who waits for a message: see log/wake.sql
+    job_retention     interval not null default '1 day', -- how long what happened to tracked jobs is kept at least
+    created_at        timestamptz not null default now()
+);

@@ -1,0 +1,20 @@
+-- weir_internal.parked_row
+-- A message of an ordered group that stands in the queue of its key: something ahead of it is not done.
+create type weir_internal.parked_row as (
+    queue_no    int,         -- the queue
+    group_no    int,         -- the group
+    key_queue   text,        -- 'k' and the key; of messages without one 'l' and the lane
+    no          bigint,      -- order in the key queue
+    lane        int,         -- the lane it came from
+    id          bigint,      -- the message
+    attempts    smallint,    -- deliveries so far
+    key         text,
+    headers     jsonb,
+    payload     jsonb,
+    enqueued_at timestamptz, -- when it was sent
+    due_at      timestamptz, -- at the head: not delivered before; null: it stands behind another
+    holder      bigint,      -- the claim under which a consumer has it
+    was_delayed boolean,     -- it came out of `delayed`, and so from no claim
+    parked_at   timestamptz, -- since when it stands here
+    reason      text         -- why it was given back
+);

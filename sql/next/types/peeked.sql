@@ -1,0 +1,10 @@
+-- weir_internal.peeked
+-- What one statement tells a receive of its queue and group: see log/accessors.sql.
+create type weir_internal.peeked as (
+    q            weir_internal.queues,
+    g            weir_internal.groups,
+    c            weir_internal.claim, -- the cursor of lane 0; null: it has none in the claim log
+    aside_expiry timestamptz,         -- when the first lease of lane -1 may end; null: nothing was claimed in it
+    is_due       boolean,             -- the queue has delayed messages that are due, perhaps for other groups or claimed
+    is_keyed     boolean              -- the queue was sent a key
+);
