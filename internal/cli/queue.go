@@ -187,8 +187,24 @@ func (a *app) queueRename() *cobra.Command {
 }
 
 func (a *app) queueDrop() *cobra.Command {
-	return a.onQueue("drop", "Remove a queue with all its messages", "is gone",
-		func(ctx context.Context, client *engine.Client, queue string) error {
-			return client.DropQueue(ctx, queue)
+	var yes bool
+	c := leaf("drop QUEUE", "Remove a queue with all its messages", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error {
+			return a.with(ctx, func(client *engine.Client) error {
+				gone, err := a.consent(ctx, client, yes, args[0], "", func(l loss) string {
+					return fmt.Sprintf("queue %s goes%s,", args[0], l.suffix())
+				})
+				if err != nil {
+					return err
+				}
+				if err := client.DropQueue(ctx, args[0]); err != nil {
+					return err
+				}
+				return a.say(struct {
+					Queue string `json:"queue"`
+					loss
+				}{args[0], gone}, "queue %s is gone%s", args[0], gone.suffix())
+			})
 		})
+	return yesFlag(c, &yes)
 }
