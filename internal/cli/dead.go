@@ -53,8 +53,9 @@ func (a *app) deadShow(group *string) *cobra.Command {
 				return err
 			}
 			return a.emit(d, func(w io.Writer) {
-				fmt.Fprintf(w, "id\t%d\nkey\t%s\nattempts\t%d\nenqueued\t%s\ndied\t%s\nreason\t%s\nheaders\t%s\npayload\t%s\n",
-					d.ID, cell(d.Key), d.Attempts, cell(d.EnqueuedAt), cell(d.DiedAt), cell(d.Reason), cell(d.Headers), d.Payload)
+				fmt.Fprintf(w, "id\t%d\nkey\t%s\nattempts\t%d\nenqueued\t%s\ndied\t%s\nheaders\t%s\npayload\t%s\n",
+					d.ID, whole(d.Key), d.Attempts, cell(d.EnqueuedAt), cell(d.DiedAt), whole(d.Headers), d.Payload)
+				writeText(w, "reason", d.Reason)
 			})
 		})
 	}

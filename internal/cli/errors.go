@@ -27,6 +27,7 @@ const (
 	exitUnreachable = 5
 	exitForbidden   = 6
 	exitInterrupted = 130
+	exitUnread      = 141
 )
 
 const exitCodes = `  0    done; also when a receive found nothing
@@ -37,7 +38,8 @@ const exitCodes = `  0    done; also when a receive found nothing
        a data directory or an address in use (status 409)
   5    the database cannot be reached, or there is none; a server is not ready
   6    the role may not do this
-  130  interrupted, or answered with no, before it was done`
+  130  interrupted, or answered with no, before it was done
+  141  whoever read the output went away, as head does behind a pipe; nothing is said`
 
 // exitCodesTopic is a page of `weir help`.
 func exitCodesTopic() *cobra.Command {

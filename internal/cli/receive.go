@@ -151,11 +151,11 @@ func (r *receiving) print(list []engine.Message) error {
 	return nil
 }
 
-// giveBack makes messages that could not be written due again at once.
+// giveBack makes messages that could not be written due again at once. Nobody has tried them, so that the attempt does
+// not count.
 func (r *receiving) giveBack(ctx context.Context, list []engine.Message) error {
-	now, reason := time.Duration(0), "the output of weir receive was closed"
 	for _, claim := range claimsOf(list) {
-		if _, err := r.client.Nack(ctx, r.queue, claim, nil, &now, &reason); err != nil {
+		if _, err := r.client.Release(ctx, r.queue, claim, nil); err != nil {
 			return err
 		}
 	}

@@ -158,7 +158,7 @@ func (a *app) printIDs(ids []int64, opt sendOptions) error {
 			fmt.Fprintf(&text, "%d\n", id)
 		}
 	}
-	if _, err := a.stdout.Write(text.Bytes()); err != nil {
+	if _, err := a.stdout.Write(text.Bytes()); err != nil && !a.unread() { // whoever has seen enough ids wants all sent
 		return fmt.Errorf("print ids: %w", err)
 	}
 	return nil
