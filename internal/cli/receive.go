@@ -76,6 +76,7 @@ type receiving struct {
 	client *engine.Client
 	queue  string
 	opt    receiveOptions
+	meter  *meter
 	got    int
 }
 
@@ -85,6 +86,8 @@ func (r *receiving) run(ctx context.Context) error {
 	listener := engine.NewListener(r.client, slog.New(slog.NewTextHandler(r.app.stderr, nil)))
 	defer listener.Close()
 	waiter := listener.Waiter(r.queue)
+	r.meter = r.app.startMeter("received", true)
+	defer r.meter.stop()
 	for ctx.Err() == nil && (r.opt.limit == 0 || r.got < r.opt.limit) {
 		n, err := r.once(ctx)
 		if err != nil {
@@ -126,6 +129,7 @@ func (r *receiving) once(ctx context.Context) (int, error) {
 	if err := r.print(list); err != nil {
 		return 0, errors.Join(err, r.giveBack(ctx, list))
 	}
+	r.meter.add(len(list))
 	if !r.opt.ack {
 		return len(list), nil
 	}
