@@ -399,7 +399,7 @@ func TestInstallPutsTheEngineIntoAnyDatabaseAndPrintsItForOthers(t *testing.T) {
 	if out := s.ok("", "install", "--print"); !strings.Contains(out, "create schema if not exists weir;") {
 		t.Errorf("printed %d bytes", len(out))
 	}
-	s.fails(2, "say --yes", "", "uninstall")
+	s.fails(2, "Say --yes", "", "uninstall")
 	if out := s.ok("", "queue", "list"); !strings.Contains(out, "q") {
 		t.Errorf("uninstall without --yes left %q", out)
 	}

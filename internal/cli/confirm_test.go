@@ -79,6 +79,8 @@ func TestWhatGoesForGoodIsCountedAndAskedFor(t *testing.T) {
 		{"group drop q g", "group g of queue q goes, with 3 messages not finished and 0 dead letters, for good. Go on?"},
 		{"queue drop q", "queue q goes, with 5 messages that its groups have not finished and 1 dead letter, for good. " +
 			"Go on?"},
+		{"uninstall", "the engine goes, with 1 queue, 5 messages that its groups have not finished and 1 dead letter, for " +
+			"good. Go on?"},
 	} {
 		args := strings.Fields(c.args)
 		wanted, _, _ := strings.Cut(c.asks, " Go on?")
