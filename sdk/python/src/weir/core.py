@@ -157,6 +157,7 @@ class Core:
     # --- fetching
 
     async def _fetch(self) -> None:
+        starting = True
         while not self.stopping:
             room = self._room()
             if room == 0:
@@ -171,7 +172,8 @@ class Core:
             most = 1 if lone else room
             wait = min(_HTTP_WAIT, self._lease / 3) if self._o.http else None
             call = calls.receive(self._o.queue, group=self._o.group, max=most, lease=self._o.lease, wait=wait)
-            messages = await self._persist(lambda call=call: self._receive(call))  # type: ignore[misc]
+            messages = await self._persist(lambda call=call: self._receive(call), starting)  # type: ignore[misc]
+            starting = False
             if messages is not None:
                 self._cool.fetched(before, len(messages), len(messages) == most)
             if messages:
