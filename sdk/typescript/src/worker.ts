@@ -11,6 +11,7 @@ import {
   WeirError,
   WorkerStopped,
 } from "./errors.js";
+import { only } from "./known.js";
 import { Waiter } from "./listener.js";
 import { delayOf, type Outcome, reasonOf, settledBy, settledIn } from "./outcome.js";
 import { Cooldown } from "./pace.js";
@@ -74,6 +75,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     private readonly handler: Handler<T, Q>,
     private readonly options: WorkerOptions<T, Q> = {},
   ) {
+    only("worker", options);
     const { group = "default", concurrency = 10, prefetch = 2 * concurrency } = options;
     const { leaseMs = 30_000, graceMs = 5_000, cooldownMs = 5 } = options;
     for (const [name, value] of Object.entries({ concurrency, prefetch, leaseMs })) {
@@ -243,7 +245,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const before = performance.now();
     try {
       const messages = await own.receive(this.at.queue as never, {
-        ...this.at,
+        group: this.at.group,
         max: most,
         leaseMs,
         waitMs,
@@ -462,7 +464,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const before = performance.now();
     claim.renewing = true;
     try {
-      await own.extend(this.at.queue, claim.id, leaseMs, this.at);
+      await own.extend(this.at.queue, claim.id, leaseMs, { group: this.at.group });
       if (claim.held.size > 0) claim.holdUntil(before + leaseMs);
     } catch (error) {
       if (error instanceof WeirError && !error.retryable) claim.lose(error.message);
