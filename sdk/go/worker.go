@@ -139,7 +139,7 @@ func (o *WorkerOptions) setDefaults() {
 const ownConnections = 3
 
 // Run works until ctx ends or Stop is called, and returns when all is settled. It waits for a database that is down,
-// also at the beginning. It returns an error only when it cannot begin, as with a queue that is not there. Handlers do
+// also at the beginning. It returns an error only when it cannot begin, as with a queue that is not there or a password that is wrong. Handlers do
 // not see ctx end: they have StopTimeout to finish first.
 func (w *Worker) Run(ctx context.Context) error {
 	first := false
@@ -181,14 +181,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	for range w.opt.Concurrency {
 		running.Go(func() { w.work(calls) })
 	}
-	w.fetchAll(calls)
+	err = w.fetchAll(calls)
 	w.close()
 	running.Wait()
 	w.waitSettled()
 	endBackground()
 	keeping.Wait()
 	w.note(func(h *Health) { h.Running = false })
-	return nil
+	return err
 }
 
 // begin asks the engine about the group, which also tells whether it is there and may be read; as often as it takes
