@@ -11,6 +11,7 @@ import {
   WeirError,
   WorkerStopped,
 } from "./errors.js";
+import { logFailure } from "./failures.js";
 import { only } from "./known.js";
 import { Waiter } from "./listener.js";
 import { delayOf, type Outcome, reasonOf, settledBy, settledIn } from "./outcome.js";
@@ -56,6 +57,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   private hard = false;
   private ordered = false;
   private limited = false;
+  private maxAttempts = 0;
   private readonly cool: Cooldown;
   private hurry = () => {};
   private wakeRoom = () => {};
@@ -154,6 +156,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const group = groups?.find((found) => found.group === this.at.group);
     this.ordered = group?.ordered ?? false;
     this.limited = (group?.concurrencyMax ?? 0) > 0;
+    this.maxAttempts = group?.maxAttempts ?? 0;
     this.waiter = new Waiter(this.at.queue, pool);
     const renewing = setInterval(() => this.renew(own), this.renewMs / 2);
     const maintaining = this.options.maintain === false || !own.db ? undefined : this.maintain(own);
@@ -508,7 +511,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   private report(error: unknown, message?: ClaimedMessage<T>): void {
     this.stats.lastError = error;
-    const log = () => console.error(`weir worker of ${this.at.queue}:`, error);
+    const log = () => logFailure(error, message, this.at.queue, this.maxAttempts);
     try {
       (this.options.onError ?? log)(error, message);
     } catch (failure) {
