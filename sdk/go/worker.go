@@ -141,8 +141,8 @@ func (o *WorkerOptions) setDefaults() {
 const ownConnections = 3
 
 // Run works until ctx ends or Stop is called, and returns when all is settled. It waits for a database that is down,
-// also at the beginning. It returns an error only when it cannot begin, as with a queue that is not there or a password that is wrong. Handlers do
-// not see ctx end: they have StopTimeout to finish first.
+// also at the beginning. It returns an error only when it cannot begin, as with a queue that is not there or a password
+// that is wrong. Handlers do not see ctx end: they have StopTimeout to finish first.
 func (w *Worker) Run(ctx context.Context) error {
 	first := false
 	w.began.Do(func() { first = true })

@@ -47,7 +47,8 @@ func TestAFailureIsLoggedWithItsAttemptAndWhatComesNext(t *testing.T) {
 	log := &written{}
 	id := get(c.Send(t.Context(), "q", job{1}))(t)
 	explode := func(context.Context, *weir.Message[job]) error { panic("boom") }
-	start(t, weir.NewWorker(c, "q", explode, weir.WorkerOptions{Group: "g", Logger: slog.New(slog.NewJSONHandler(log, nil))}))
+	logger := slog.New(slog.NewJSONHandler(log, nil))
+	start(t, weir.NewWorker(c, "q", explode, weir.WorkerOptions{Group: "g", Logger: logger}))
 	pgtest.WaitFor(t, "the message to be dead", func() bool { return len(log.lines(t)) == 2 })
 	for i, want := range []struct{ level, next string }{
 		{"WARN", "delivered again after the group's backoff"}, {"ERROR", "a dead letter"},
