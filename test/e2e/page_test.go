@@ -183,7 +183,7 @@ func (b *browser) press(place, label string) {
 func (b *browser) fill(field, value string) {
 	b.Helper()
 	b.do(chromedp.SetValue("dialog #"+field, value, chromedp.ByQuery),
-		chromedp.Evaluate(fmt.Sprintf(`document.querySelector("dialog #%s").dispatchEvent(new Event("input"))`, field), nil))
+		chromedp.Evaluate(fmt.Sprintf(`document.querySelector("dialog #%s").dispatchEvent(new Event("input", {bubbles: true}))`, field), nil))
 }
 
 // picture keeps a screenshot for a person to look at.
@@ -225,7 +225,7 @@ func TestAQueueLivesItsLifeOnThePage(t *testing.T) {
 	b.press("main", "Purge")
 	b.fill("phrase", "orders")
 	b.press("dialog", "Purge")
-	b.told("1 messages dropped.")
+	b.told("1 message dropped.")
 	b.press("main", "Drop")
 	b.fill("phrase", "orders")
 	b.press("dialog", "Drop")
@@ -246,8 +246,8 @@ func TestDeadLettersAreSentBackAndDiscardedFromThePage(t *testing.T) {
 	b.see("no such dish <b>")
 	b.picture("dead-letters")
 	b.do(chromedp.Click(`input[aria-label="Choose message 1"]`, chromedp.ByQuery))
-	b.press("main", "Redrive chosen")
-	b.told("1 dead letters sent back.")
+	b.press("main", "Redrive chosen (1)")
+	b.told("1 dead letter sent back.")
 	b.press("main", "Discard all")
 	b.fill("phrase", "orders")
 	b.press("dialog", "Discard")
@@ -265,6 +265,7 @@ func TestReadOnlyAndErrorsAreShown(t *testing.T) {
 	b.fill("field-payload", `{"dish": `)
 	b.press("dialog", "Send")
 	b.see("JSON")
+	b.press("dialog", "Cancel")
 	b.do(chromedp.Click("#read-only", chromedp.ByQuery))
 	b.do(chromedp.Poll(`[...document.querySelectorAll("main button")].filter((e) => e.innerText === "Purge")
 		.every((e) => e.disabled) && document.querySelectorAll("main button").length > 5`, nil,
