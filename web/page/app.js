@@ -132,7 +132,7 @@ function wait(first = false) {
 
 // tell says how old the numbers are, where that is not just now.
 function tell() {
-  const pause = pauseMs(spentMs() - before) / 1000;
+  const pause = pauseMs(spentMs() - before, opening) / 1000;
   show(
     document.getElementById("fresh"),
     view.still || h("span", {}, `as of ${new Date(looked).toLocaleTimeString()}`),

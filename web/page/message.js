@@ -131,7 +131,7 @@ const states = {
     if (about.paused) return { why: `The group is paused. ${rest}` };
     if (s.held_by) return { why: `The group's ${s.held_by} limit holds it back. ${rest}` };
     if (s.claimed === 0 && s.delivered_rate === 0) {
-      return { why: `Nobody receives: the group was delivered nothing in the last minute. ${rest}` };
+      return { why: `Nobody receives: nothing was delivered to the group lately. ${rest}` };
     }
     return { why: `It waits for a consumer to receive it. ${rest}` };
   },

@@ -10,7 +10,7 @@ import { choose, here, queueLink } from "./place.js";
 import { age, bytes, count, many, rate } from "./words.js";
 
 const atOnce = 8; // queues in a request, so that the first numbers are soon there
-const linesMost = 200; // until more are asked for
+const linesMost = 100; // until more are asked for
 const collator = new Intl.Collator("en", { numeric: true });
 
 /** overview draws the frame and returns what reads its numbers. */
