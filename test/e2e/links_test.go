@@ -18,7 +18,8 @@ import (
 func (b *browser) token(name, queues, verbs string) string {
 	b.Helper()
 	token, digest := auth.NewToken()
-	b.db.Exec(b, "select weir.create_token($1, $2, queues => $3::text[], verbs => $4::text[])", name, digest, queues, verbs)
+	b.db.Exec(b, "select weir.create_token($1, $2, queues => $3::text[], verbs => $4::text[])", name, digest, queues,
+		verbs)
 	return token
 }
 

@@ -192,7 +192,8 @@ func (b *browser) again() {
 func (b *browser) fill(field, value string) {
 	b.Helper()
 	b.do(chromedp.SetValue("dialog #"+field, value, chromedp.ByQuery),
-		chromedp.Evaluate(fmt.Sprintf(`document.querySelector("dialog #%s").dispatchEvent(new Event("input", {bubbles: true}))`, field), nil))
+		chromedp.Evaluate(fmt.Sprintf(
+			`document.querySelector("dialog #%s").dispatchEvent(new Event("input", {bubbles: true}))`, field), nil))
 }
 
 // picture keeps a screenshot for a person to look at.

@@ -80,13 +80,21 @@ const drawn = (queue, m, places) => [
   byKey(queue, m.key ?? String(m.id)),
 ];
 
+// tabs are the lists of a queue that show the messages of a state.
+const tabs = {
+  waiting: "messages",
+  claimed: "claimed",
+  delayed: "delayed",
+  parked: "parked-keys",
+  dead: "dead-letters",
+};
+
 function placeLine(queue, m, { group, state, why, attempts, reason }) {
-  const tab = { waiting: "messages", claimed: "claimed", delayed: "delayed", parked: "parked-keys", dead: "dead-letters" };
   const look = { dead: "tag dead", done: "tag done" }[state] ?? "tag ordered";
   return h(
     "tr",
     { "data-key": group },
-    h("td", { class: "name" }, h("a", { href: queueLink(queue, { tab: tab[state], group }) }, group)),
+    h("td", { class: "name" }, h("a", { href: queueLink(queue, { tab: tabs[state], group }) }, group)),
     h("td", {}, h("span", { class: look }, state)),
     h("td", { class: "why" }, why),
     h("td", { class: "n" }, attempts === undefined ? "–" : count(attempts)),

@@ -170,7 +170,7 @@ function line(queue, groups) {
   const name = queue.queue;
   const worst = groups?.reduce((a, b) => (b.waiting > (a?.waiting ?? -1) ? b : a), null);
   const sum = (field) => groups?.reduce((n, s) => n + (s[field] ?? 0), 0);
-  const out = groups?.map((s) => speed(s, "delivered") ?? s.delivered_rate).filter((v) => v !== undefined && v !== null);
+  const out = groups?.map((s) => speed(s, "delivered") ?? s.delivered_rate).filter((v) => typeof v === "number");
   const n = (text, look = "") => h("td", { class: `n ${look}` }, groups ? text : "·");
   const dead = sum("dead");
   return h(

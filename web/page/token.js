@@ -1,5 +1,5 @@
-// The token is kept for this tab and sent as a header: there is nothing that a browser would send on its own. A tab that
-// has none asks the others of this server, so that it is typed once and gone with the last of them.
+// The token is kept for this tab and sent as a header: there is nothing that a browser would send on its own. A tab
+// that has none asks the others of this server, so that it is typed once and gone with the last of them.
 
 const kept = "weir-token";
 const others = new BroadcastChannel(`weir-token ${new URL(".", document.baseURI).pathname}`);

@@ -1,8 +1,11 @@
 // Characters that cannot be seen, or change how others are shown: they are shown by their numbers, so that no text of a
 // stranger looks like another.
 
-const unseen =
-  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+const controls = "\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f";
+const directions = "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
+const nothing = "\\xad\\u180e\\u200b\\u2028\\u2029\\u2060-\\u2065\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb";
+const tags = "\\udb40[\\udc00-\\udc7f]";
+const unseen = new RegExp(`[${controls}${directions}${nothing}]|${tags}`, "g");
 
 const escaped = (c) =>
   [...Array(c.length).keys()].map((i) => `\\u${c.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");

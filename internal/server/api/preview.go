@@ -11,9 +11,6 @@ import (
 // previewWait bounds how long a preview may wait for the group's locks, and so keep them from others.
 const previewWait = 2 * time.Second
 
-// errUndone ends the transaction of a preview, which must leave nothing behind.
-var errUndone = errors.New("undone")
-
 type previewInput struct {
 	GroupPath
 	Position string `query:"position" required:"true" doc:"start, end, a time, or a message's id."`
