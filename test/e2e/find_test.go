@@ -57,7 +57,7 @@ func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b.line("default", "It is tried again in")
 	b.line("default", "the oven is cold")
 	b.find("4")
-	b.line("default", "kitchen-1 has it")
+	b.line("default", "kitchen-1 as ")
 	b.db.Exec(t, "select weir.pause('orders', 'audit')")
 	b.again()
 	b.line("audit", "The group is paused.")
