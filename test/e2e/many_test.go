@@ -90,10 +90,10 @@ func TestTheNextLookWaitsForAHundredTimesWhatTheLastOneTook(t *testing.T) {
 	b.do(chromedp.Navigate(b.url + "/#/"))
 	b.see("There is no queue yet")
 	var pauses []float64
-	b.do(chromedp.Evaluate(`import("/page/pace.js").then(({pauseMs}) =>
-		[pauseMs(0), pauseMs(15), pauseMs(50), pauseMs(3000), pauseMs(3000, true), pauseMs(1, true)])`, &pauses,
+	b.do(chromedp.Evaluate(`import("/page/pace.js").then(({failedMs, openingMs, pauseMs}) =>
+		[pauseMs(0), pauseMs(15), pauseMs(50), pauseMs(3000), pauseMs(3000, openingMs), pauseMs(3000, failedMs)])`, &pauses,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-	if got, want := fmt.Sprint(pauses), "[2000 2000 5000 300000 5000 2000]"; got != want {
+	if got, want := fmt.Sprint(pauses), "[2000 2000 5000 300000 5000 30000]"; got != want {
 		t.Errorf("the pauses are %s, want %s", got, want)
 	}
 }

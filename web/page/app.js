@@ -9,7 +9,7 @@ import { login } from "./login.js";
 import { messageView } from "./message.js";
 import { followMode, learn, may } from "./mode.js";
 import { overview } from "./overview.js";
-import { pauseMs } from "./pace.js";
+import { failedMs, openingMs, pauseMs } from "./pace.js";
 import { here } from "./place.js";
 import { queueView } from "./queue.js";
 import { senderView } from "./sender.js";
@@ -25,7 +25,7 @@ let looks = 0; // begun; an older one than the last is of no use any more
 let before; // what all answers had taken when the last look began
 let looked; // when it ended
 let looking = false;
-let opening;
+let opening; // whether that was the first of the view
 
 function signOut() {
   entered = false;
@@ -94,6 +94,7 @@ async function refresh() {
   const current = () => look === looks;
   before = spentMs();
   looking = true;
+  let mostMs = opening ? openingMs : Infinity;
   try {
     const stats = await view.load(current);
     if (!current()) return;
@@ -114,25 +115,26 @@ async function refresh() {
       return;
     }
     complain(error);
+    mostMs = Math.min(mostMs, failedMs);
   }
   looking = false;
   looked = Date.now();
-  tell();
-  wait(opening);
   opening = false;
+  tell(mostMs);
+  wait(mostMs);
 }
 
 // wait looks again when that is due: later when more was asked for meanwhile, and not while nobody looks.
-function wait(first = false) {
+function wait(mostMs) {
   clearTimeout(timer);
-  const left = () => looked + pauseMs(spentMs() - before, first) - Date.now();
+  const left = () => looked + pauseMs(spentMs() - before, mostMs) - Date.now();
   if (document.hidden || view?.still) return;
-  timer = setTimeout(() => (left() > 0 ? wait(first) : refresh()), Math.max(0, left()));
+  timer = setTimeout(() => (left() > 0 ? wait(mostMs) : refresh()), Math.max(0, left()));
 }
 
 // tell says how old the numbers are, where that is not just now.
-function tell() {
-  const pause = pauseMs(spentMs() - before, opening) / 1000;
+function tell(mostMs) {
+  const pause = pauseMs(spentMs() - before, mostMs) / 1000;
   show(
     document.getElementById("fresh"),
     view.still || h("span", {}, `as of ${new Date(looked).toLocaleTimeString()}`),

@@ -2,11 +2,12 @@
 
 const share = 100;
 const leastMs = 2000;
-const openingMs = 5000;
 
-/**
- * pauseMs returns how long to ask nothing after answers that took so long. The first look of a view may come with much
- * that later ones do not need, so that it delays the second one little.
- */
-export const pauseMs = (costMs, opening = false) =>
-  Math.min(Math.max(leastMs, share * costMs), opening ? openingMs : Infinity);
+/** openingMs is the longest pause after the first look of a view, which may need much that later ones do not. */
+export const openingMs = 5000;
+
+/** failedMs is the longest pause after a look that failed, since most of its time may have been waiting. */
+export const failedMs = 30000;
+
+/** pauseMs returns how long to ask nothing after answers that took so long. */
+export const pauseMs = (costMs, mostMs = Infinity) => Math.min(Math.max(leastMs, share * costMs), mostMs);
