@@ -68,7 +68,7 @@ func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b.see("The last one that was sent is message 5.")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/2"))
 	b.press("main", "Redrive")
-	b.line("default", "waiting")
+	b.line("default", "It is due: a receive gets it.")
 }
 
 func TestMessagesAreFoundByTheirKeyInAnyState(t *testing.T) {

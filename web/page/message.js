@@ -158,7 +158,9 @@ const states = {
   },
 
   async delayed(queue, m, s) {
-    const found = (await api.delayed(queue, s.group, most)).find((d) => d.id === m.id);
+    const list = await api.delayed(queue, s.group, most);
+    const found = list.find((d) => d.id === m.id);
+    if (!found && list.length < most) return { why: "It is due: a receive gets it." };
     if (!found) return { why: `It is due, or not among the next ${count(most)} that are.` };
     const what = found.attempts > 0 ? "It is tried again" : "Its sender delayed it: it is due";
     return { why: `${what} ${until(found.due_at)}.`, attempts: found.attempts, reason: found.reason };
