@@ -34,7 +34,7 @@ func (a *api) previewSeek(ctx context.Context, in *previewInput) (*output[previe
 		if err != nil {
 			return err
 		}
-		if err = tx.Seek(ctx, in.Queue, in.Group, in.Position); err != nil {
+		if err := tx.Seek(ctx, in.Queue, in.Group, in.Position); err != nil {
 			return err
 		}
 		after, err := groupStats(ctx, tx, in.Queue, in.Group)
