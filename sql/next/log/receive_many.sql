@@ -35,7 +35,8 @@ begin
     select sum(m), max(l) into v_sum, v_longest from unnest(p_maxes, p_leases) u (m, l);
     if v_sum is null or v_sum > 10000 or cardinality(p_maxes) <> cardinality(p_leases)
         or array_lower(p_maxes, 1) <> 1 or array_lower(p_leases, 1) <> 1
-        or array_position(p_leases, null) is not null or not 1 <= all(p_maxes)
+        or array_position(p_leases, null) is not null or array_position(p_maxes, null) is not null
+        or not 1 <= all(p_maxes)
         or not interval '1 millisecond' <= all(p_leases) then
         raise exception 'receives of % messages for %', p_maxes, p_leases
             using errcode = 'WR006', hint = 'Give as many leases as numbers, each a millisecond or more and 1 or more, '

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
 )
 
@@ -21,10 +22,12 @@ const (
 	ten = "select weir_log.send_batch('jobs', array_fill('1'::jsonb, array[10]), null, null, null, null)"
 )
 
-// pop receives and finishes n messages of the group default.
+// pop receives and finishes what the group default has, up to so many at a time.
 func (b bench) pop(n int) {
 	b.Helper()
-	b.ok("select weir_log.ack_all('jobs', claim_id) from (select distinct claim_id from weir.receive('jobs', max => $1)) c", n)
+	for pgtest.QueryVal[int](b, b.db, `select count(weir_log.ack_all('jobs', claim_id))
+		from (select distinct claim_id from weir.receive('jobs', max => $1)) c`, n) > 0 {
+	}
 }
 
 func (b bench) limitBacklog(n string) {
@@ -273,7 +276,7 @@ func TestTheBacklogIsCountedAsItIs(t *testing.T) {
 		b.ok(`select weir_log.split_lane(q, g, 0)
 			from weir_internal.groups g join weir_internal.queues q on q.no = g.queue_no`)
 		b.commit(tx)
-		for b.receive(b.conn, "default", 7) != nil {
+		for len(b.receive(b.conn, "default", 7)) > 0 {
 			b.wantCount(int64(sent-finished), depth)
 		}
 		b.wantCount(int64(sent-finished), depth)

@@ -2,6 +2,7 @@ package limits_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ func TestNoKeyHasMoreClaimedThanItsLimit(t *testing.T) {
 	each(t, "key_concurrency_max => 2, max_attempts => 3", func(b bench) {
 		b.sendTo("a", 30)
 		b.sendTo("b", 1)
-		got := b.byKey("a2 b1", 10)
+		got := slices.DeleteFunc(b.byKey("a2 b1", 10), func(m surface.Message) bool { return *m.Key == "b" })
 		b.byKey("", 10)
 		b.wantCount(28, "select count(*) from weir_log.in_key_queues")
 		b.sendTo("b", 2)
