@@ -275,7 +275,7 @@ func TestTheListOfClaimsIsAsLongAsWhatIsClaimed(t *testing.T) {
 	for _, settings := range []string{"concurrency_max => 4", "key_concurrency_max => 4", "fair => true"} {
 		t.Run(settings, func(t *testing.T) {
 			each(t, settings, func(b bench) {
-				b.sendTo("a", 700)
+				b.sendTo("a", 300)
 				cycle := func(n int) int {
 					for range n {
 						b.ok("select weir_log.ack_all('jobs', $1)", b.get(1, 1)[0].ClaimID)
@@ -284,9 +284,9 @@ func TestTheListOfClaimsIsAsLongAsWhatIsClaimed(t *testing.T) {
 					defer b.rollback(tx)
 					return surface.Buffers(b, tx, "select weir.receive('jobs', 'limited')")
 				}
-				first, last := cycle(100), cycle(500)
+				first, last := cycle(50), cycle(200)
 				if last > first*3/2+20 {
-					b.Errorf("a receive touches %d buffers after 100 claims, %d after 600", first, last)
+					b.Errorf("a receive touches %d buffers after 50 claims, %d after 250", first, last)
 				}
 				n := pgtest.QueryVal[int](b, b.db,
 					"select coalesce(cardinality(weir_log.inflight_of(g)), 0) from weir_internal.groups g where g.name = 'limited'")
