@@ -28,6 +28,7 @@ begin
         c.attempt := o.attempt;
         c.claimed_at := v_now;
         c.pid := o.pid;
+        c.limited := o.limited;
         for i in 1 .. cardinality(p_ids) loop
             c.ids := o.ids * p_ids[i];
             continue when isempty(c.ids);
