@@ -1,5 +1,6 @@
 -- weir_internal.peeked
 -- What one statement tells a receive of its queue and group: see log/accessors.sql.
+do $$ begin if to_regtype('weir_internal.peeked') is null then
 create type weir_internal.peeked as (
     q            weir_internal.queues,
     g            weir_internal.groups,
@@ -8,3 +9,4 @@ create type weir_internal.peeked as (
     is_due       boolean,             -- the queue has delayed messages that are due, perhaps for other groups or claimed
     is_keyed     boolean              -- the queue was sent a key
 );
+end if; end $$;

@@ -1,5 +1,6 @@
 -- weir_internal.plain
 -- The queue, the group and the cursor of a receive that is as plain as nearly all are: see log/receive_plainly.sql.
+do $$ begin if to_regtype('weir_internal.plain') is null then
 create type weir_internal.plain as (
     queue_no    int,
     group_no    int,
@@ -18,3 +19,4 @@ create type weir_internal.plain as (
     due_at      timestamptz,
     due_id      bigint
 );
+end if; end $$;
