@@ -26,7 +26,7 @@ begin
         perform pg_advisory_xact_lock(weir_internal.settle_lock(g.no));
         perform weir_internal.end_rate(g);
     end loop;
-    perform weir_internal.drop_gates(p_queue, true);
+    perform weir_internal.drop_gates(p_queue, true) where weir_internal.has_gates(p_queue);
     delete from weir_internal.keyed_queues where queue_no = q.no;
     delete from weir_internal.queues where no = q.no;
     perform weir_internal.end_backlog(q);

@@ -22,7 +22,7 @@ as $$
     select format(
         'create or replace function weir_gates.%1$I(%2$s) returns %3$s language plpgsql security definer
          set search_path = pg_catalog, pg_temp as $gate$ begin %4$s; end $gate$',
-        p_gate || ':' || q.name, regexp_replace(pg_get_function_arguments(p.oid), '^p_queue text(, )?', ''),
+        p_gate || ':' || q.name, regexp_replace(pg_get_function_arguments(p.oid), '^(p_queue|queue_name) text(, )?', ''),
         pg_get_function_result(p.oid),
         format(
             case when p.proretset then 'return query select * from %s'
@@ -36,7 +36,7 @@ as $$
     from pg_proc p
     join weir_internal.logs l on l.no = q.log_no
     join pg_namespace n on n.oid = p.pronamespace and n.nspname in (l.schema_name, 'weir_internal')
-    where p.proname = p_gate and p.proargnames[1] = 'p_queue' and p.proargtypes[0] = 'text'::regtype
+    where p.proname = p_gate and p.proargnames[1] in ('p_queue', 'queue_name') and p.proargtypes[0] = 'text'::regtype
     order by n.nspname = 'weir_internal' limit 1
 $$;
 create or replace function weir_internal.make_gates(q weir_internal.queues, p_gates text[])
@@ -69,10 +69,15 @@ as $$
 $$;
 create or replace function weir_internal.has_gates(p_queue text)
 returns boolean
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-    select exists (select from weir_internal.gates_of(p_queue))
+begin
+    return exists ( -- each right has its first gate
+        select from pg_proc
+        where proname in ('send:' || p_queue, 'receive:' || p_queue, 'administer:' || p_queue)
+            and pronamespace = 'weir_gates'::regnamespace);
+end
 $$;
 create or replace function weir_internal.drop_gates(p_queue text, p_all boolean)
 returns void
