@@ -24,7 +24,7 @@ const commentsEnd = `
         ) as t (name, text)
         join pg_proc p on p.proname = t.name and p.pronamespace = 'weir'::regnamespace
     loop
-        execute format('comment on routine %s is %L', c.signature, c.text);
+        execute format('comment on routine %s is %L', c.signature, btrim(c.text, E'\n'));
     end loop;
 end
 $do$;
@@ -54,7 +54,7 @@ func renderComments(root string) ([]byte, error) {
 		seen := map[string]bool{}
 		for _, f := range publicFunctionPat.FindAllStringSubmatch(string(text), -1) {
 			if !seen[f[1]] {
-				fmt.Fprintf(&b, "%s('%s', $c$%s$c$)", between, f[1], header)
+				fmt.Fprintf(&b, "%s('%s', $c$\n%s\n$c$)", between, f[1], header)
 				between = ",\n"
 			}
 			seen[f[1]] = true

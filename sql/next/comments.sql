@@ -7,7 +7,8 @@ begin
     for c in
         select p.oid::regprocedure as signature, t.text
         from (values
-('create_queue', $c$Creates a queue and its group "default". A program may call it each time it starts: a queue that is there with the
+('create_queue', $c$
+Creates a queue and its group "default". A program may call it each time it starts: a queue that is there with the
 settings that are given is left as it is.
 
 Parameters: what is null, as if not given, is the default for a new queue and matches whatever is there
@@ -25,8 +26,10 @@ Parameters: what is null, as if not given, is the default for a new queue and ma
   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years; 1 day
 Returns: true when it was made, false when it was there.
 Raises: WR002, WR005, WR006
-Locks: the name: while another transaction that made a queue of this name is open, it waits.$c$),
-('configure_queue', $c$Changes settings of a queue that is in use. Senders and consumers go on meanwhile. Null leaves a setting as it is.
+Locks: the name: while another transaction that made a queue of this name is open, it waits.
+$c$),
+('configure_queue', $c$
+Changes settings of a queue that is in use. Senders and consumers go on meanwhile. Null leaves a setting as it is.
 
 Parameters:
   queue_name         the queue
@@ -40,8 +43,10 @@ Parameters:
   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years
 Returns: nothing.
 Raises: WR001, WR006, WR019
-Locks: the queue's administration, until the transaction ends.$c$),
-('drop_queue', $c$Drops a queue with all its messages, groups, dead letters, bindings and the rights on it, at once, however much it
+Locks: the queue's administration, until the transaction ends.
+$c$),
+('drop_queue', $c$
+Drops a queue with all its messages, groups, dead letters, bindings and the rights on it, at once, however much it
 holds; space comes back by maintain. Calls under way end as they began.
 
 Parameters:
@@ -49,8 +54,10 @@ Parameters:
 Returns: nothing.
 Raises: WR001
 Locks: the queue's administration and the settling locks of its groups, until the transaction ends: it waits for
-transactions that have given messages back. Senders and consumers are not held up, nor are other queues.$c$),
-('rename_queue', $c$Gives a queue another name. Its messages, claims, groups, dead letters, bindings and rights stay as they are, and a
+transactions that have given messages back. Senders and consumers are not held up, nor are other queues.
+$c$),
+('rename_queue', $c$
+Gives a queue another name. Its messages, claims, groups, dead letters, bindings and rights stay as they are, and a
 claim taken before is acked after under the new name. Calls under way end as they began; from the commit on the old
 name is unknown (WR001) and free for another queue. Who waits for a wake-up under the old name is woken to be told.
 
@@ -60,13 +67,17 @@ Parameters:
 Returns: nothing.
 Raises: WR001, WR002, WR005
 Locks: the queue's administration lock and the one that create_queue takes, until the transaction ends. Senders and
-consumers are not held up.$c$),
-('list_queues', $c$The queues of this database; for those who are not the owner's, the ones that they consume from or administer.
+consumers are not held up.
+$c$),
+('list_queues', $c$
+The queues of this database; for those who are not the owner's, the ones that they consume from or administer.
 
 Returns: one row a queue, by name; lanes are those of its keys; paused tells whether the whole queue is.
 Raises: none
-Locks: none$c$),
-('create_group', $c$Creates a group: an independent reader of the queue.
+Locks: none
+$c$),
+('create_group', $c$
+Creates a group: an independent reader of the queue.
 
 Parameters:
   queue_name    the queue
@@ -83,8 +94,10 @@ Parameters:
   fair                 whether keys take turns
 Returns: nothing.
 Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
-Locks: an advisory lock on the queue's administration, until the transaction ends.$c$),
-('configure_group', $c$    concurrency_max, rate_max, rate_period, key_concurrency_max, fair)
+Locks: an advisory lock on the queue's administration, until the transaction ends.
+$c$),
+('configure_group', $c$
+    concurrency_max, rate_max, rate_period, key_concurrency_max, fair)
 Changes settings of a group that is in use.
 
 Parameters:
@@ -101,8 +114,10 @@ Parameters:
 Returns: nothing.
 Raises: WR001, WR003, WR006, WR060
 Locks: the queue's administration lock, until the transaction ends. A change of limits waits for receives of the
-group that are not committed.$c$),
-('drop_group', $c$Drops a group with its claims and dead letters. The messages stay for the other groups.
+group that are not committed.
+$c$),
+('drop_group', $c$
+Drops a group with its claims and dead letters. The messages stay for the other groups.
 
 Parameters:
   queue_name  the queue
@@ -110,16 +125,20 @@ Parameters:
 Returns: nothing.
 Raises: WR001, WR003, WR012
 Locks: the queue's administration lock, the locks of the group's lanes and its settling lock, until the transaction
-ends: it waits for transactions that have received of the group, or given messages back to it.$c$),
-('list_groups', $c$The groups of a queue.
+ends: it waits for transactions that have received of the group, or given messages back to it.
+$c$),
+('list_groups', $c$
+The groups of a queue.
 
 Parameters:
   queue_name  the queue
 Returns: one row a group, by name; paused tells whether the group is, by itself or with its queue; a limit
 that is null is not set; fair tells whether keys take turns.
 Raises: WR001
-Locks: none$c$),
-('pause', $c$Stops delivery to a group, or to all groups of a queue, those created later included. Receives return nothing; what
+Locks: none
+$c$),
+('pause', $c$
+Stops delivery to a group, or to all groups of a queue, those created later included. Receives return nothing; what
 is claimed can still be acked, nacked, rejected and extended. Leases end as ever, and what they held is delivered
 again after the resume. Sending goes on.
 
@@ -128,8 +147,10 @@ Parameters:
   group_name  the group; null = the whole queue
 Returns: nothing.
 Raises: WR001, WR003
-Locks: the queue's administration lock, until the transaction ends.$c$),
-('resume', $c$Ends a pause. A group that was paused by its name is resumed by its name, and a queue as a whole: a group is
+Locks: the queue's administration lock, until the transaction ends.
+$c$),
+('resume', $c$
+Ends a pause. A group that was paused by its name is resumed by its name, and a queue as a whole: a group is
 delivered messages when neither it nor its queue is paused.
 
 Parameters:
@@ -137,8 +158,10 @@ Parameters:
   group_name  the group; null = the whole queue
 Returns: nothing.
 Raises: WR001, WR003
-Locks: the queue's administration lock, until the transaction ends.$c$),
-('purge', $c$Drops what a group has not finished: waiting messages, delayed ones, retries, and what is under a claim, so that an
+Locks: the queue's administration lock, until the transaction ends.
+$c$),
+('purge', $c$
+Drops what a group has not finished: waiting messages, delayed ones, retries, and what is under a claim, so that an
 ack that comes yet is told that its claim is gone. Dead letters stay. Space comes back by maintain.
 
 Parameters:
@@ -148,8 +171,10 @@ Returns: how many messages it dropped, counted once a group. The count is exact 
 transaction is settling at the same moment. What is sent, but not committed, when purge is called is not dropped.
 Raises: WR001, WR003, WR012
 Locks: the queue's administration lock and the locks of the groups' lanes, until the transaction ends: it waits for
-transactions that are receiving.$c$),
-('seek', $c$Moves a group to another place in the log: back, to be delivered again what is still kept (see the queue's
+transactions that are receiving.
+$c$),
+('seek', $c$
+Moves a group to another place in the log: back, to be delivered again what is still kept (see the queue's
 retention), or forward, to pass over what waits. What the group held besides, under claims, as retries or parked, is
 ended: it comes again when the new place lies before it, and not otherwise. Messages that were sent with a delay are
 not replayed; those not due yet still come. Dead letters stay.
@@ -162,8 +187,10 @@ Parameters:
 Returns: nothing.
 Raises: WR001, WR003, WR006, WR012, WR018
 Locks: the queue's administration lock, the locks of the group's lanes and of its claims, until the transaction ends:
-it waits for transactions that are receiving or settling.$c$),
-('send', $c$Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back.
+it waits for transactions that are receiving or settling.
+$c$),
+('send', $c$
+Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back.
 
 Parameters:
   queue_name  the queue
@@ -177,8 +204,10 @@ Parameters:
               delayed goes before all others when it is due
 Returns: the message's id; a repeat's is the first one's.
 Raises: WR001, WR006, WR007, WR008, WR012, WR020; with a dedup_key also 40001 and 40P01, as send_once
-Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.$c$),
-('send_batch', $c$Sends many messages at once; several times faster than as many sends.
+Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.
+$c$),
+('send_batch', $c$
+Sends many messages at once; several times faster than as many sends.
 
 Parameters:
   queue_name  the queue
@@ -191,8 +220,10 @@ Parameters:
               delayed goes before all others when it is due
 Returns: the ids, in the order of the payloads; a repeat's is the first one's.
 Raises: WR001, WR006, WR007, WR008, WR012, WR020; with dedup_keys also 40001 and 40P01, as send_once
-Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.$c$),
-('send_once', $c$Sends those of several messages whose dedup key was not sent within the queue's window, in the caller's transaction.
+Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.
+$c$),
+('send_once', $c$
+Sends those of several messages whose dedup key was not sent within the queue's window, in the caller's transaction.
 While another transaction that sent one of the keys is open, it waits: when that commits, the message is a repeat;
 when it rolls back, the message is sent. A key counts from the call that sent it until the window has passed.
 weir.send and weir.send_batch with dedup keys do the same and return the ids alone.
@@ -209,8 +240,10 @@ Returns: one row a message, in their order: its id, or the first one's id and `r
 Raises: WR001, WR006, WR007, WR008, WR012, WR020; 40001 where a fixed snapshot hides a key sent since;
 40P01 when two transactions send the same keys in different orders by several calls. Both go away when it is tried
 again.
-Locks: ROW EXCLUSIVE on the log's open segment and dedup table, and the keys, until the transaction ends.$c$),
-('receive', $c$Claims messages for the caller, under one claim: until the lease ends nobody else of the group is delivered them. Ack
+Locks: ROW EXCLUSIVE on the log's open segment and dedup table, and the keys, until the transaction ends.
+$c$),
+('receive', $c$
+Claims messages for the caller, under one claim: until the lease ends nobody else of the group is delivered them. Ack
 them before that.
 
 Parameters:
@@ -222,8 +255,10 @@ Returns: the messages; none when there is nothing, and then nothing is written. 
 nothing is left.
 Raises: WR001, WR003, WR006, WR012
 Locks: the lanes it claims in, until the transaction ends: commit, then work. A receive that is rolled back never
-happened, and is not counted as an attempt.$c$),
-('receive_records', $c$Receive for programs: the same messages, many in one row. See weir.message_record.
+happened, and is not counted as an attempt.
+$c$),
+('receive_records', $c$
+Receive for programs: the same messages, many in one row. See weir.message_record.
 
 Parameters:
   queue_name  the queue
@@ -232,9 +267,11 @@ Parameters:
   lease       1 millisecond to 7 days
 Returns: records.
 Raises: WR001, WR003, WR006, WR012
-Locks: as weir.receive.$c$),
-('ack', $c$Finishes messages, and no others of the claim: the group is not delivered them again. In the transaction that does the
-work, both happen or neither.
+Locks: as weir.receive.
+$c$),
+('ack', $c$
+Finishes messages, and no others of the claim: the group is not delivered them again. In the transaction that does
+the work, both happen or neither.
 
 Parameters:
   queue_name  the queue
@@ -243,17 +280,21 @@ Parameters:
   ids         messages of that claim
 Returns: how many were finished; 0 when they were finished already.
 Raises: WR001, WR006, WR009, WR010, WR011, WR012
-Locks: the claim, until the transaction ends: it cannot expire meanwhile.$c$),
-('ack_all', $c$Finishes all of a claim that is not finished yet.
+Locks: the claim, until the transaction ends: it cannot expire meanwhile.
+$c$),
+('ack_all', $c$
+Finishes all of a claim that is not finished yet.
 
 Parameters:
   queue_name  the queue
   claim_id    from receive
 Returns: how many were finished; 0 when all were finished already.
 Raises: WR001, WR006, WR009, WR010, WR012
-Locks: the claim, until the transaction ends: it cannot expire meanwhile.$c$),
-('ack_and_receive', $c$Finishes messages of the last claim and receives the next ones, in one call and one transaction: for a loop that works
-at what it received before it asks again.
+Locks: the claim, until the transaction ends: it cannot expire meanwhile.
+$c$),
+('ack_and_receive', $c$
+Finishes messages of the last claim and receives the next ones, in one call and one transaction: for a loop that
+works at what it received before it asks again.
 
 Parameters:
   queue_name  the queue
@@ -264,8 +305,10 @@ Parameters:
   lease       1 millisecond to 7 days
 Returns: the messages, as weir.receive. When the ack fails, nothing is received.
 Raises: WR001, WR003, WR006, WR009, WR010, WR011, WR012
-Locks: as weir.ack and weir.receive, until the transaction ends.$c$),
-('nack', $c$Gives messages back, to be delivered again later; past the group's max_attempts they become dead letters.
+Locks: as weir.ack and weir.receive, until the transaction ends.
+$c$),
+('nack', $c$
+Gives messages back, to be delivered again later; past the group's max_attempts they become dead letters.
 
 Parameters:
   queue_name  the queue
@@ -275,8 +318,10 @@ Parameters:
   reason      kept with a dead letter
 Returns: how many were given back; 0 when they were finished already.
 Raises: WR001, WR006, WR009, WR010, WR011, WR012
-Locks: the claim, until the transaction ends.$c$),
-('reject', $c$Makes messages dead letters at once, and no others of the claim.
+Locks: the claim, until the transaction ends.
+$c$),
+('reject', $c$
+Makes messages dead letters at once, and no others of the claim.
 
 Parameters:
   queue_name  the queue
@@ -285,8 +330,10 @@ Parameters:
   reason      kept with the dead letter
 Returns: how many were rejected; 0 when they were finished already.
 Raises: WR001, WR006, WR009, WR010, WR011, WR012
-Locks: the claim, until the transaction ends.$c$),
-('extend', $c$Gives a live claim more time. It never shortens a lease.
+Locks: the claim, until the transaction ends.
+$c$),
+('extend', $c$
+Gives a live claim more time. It never shortens a lease.
 
 Parameters:
   queue_name  the queue
@@ -294,8 +341,10 @@ Parameters:
   lease       time from now, 1 millisecond to 7 days
 Returns: the claim's deadline.
 Raises: WR001, WR006, WR009, WR010, WR012
-Locks: the claim, until the transaction ends.$c$),
-('release', $c$Gives messages back unused: they are delivered again at once, and this delivery is not counted among their attempts.
+Locks: the claim, until the transaction ends.
+$c$),
+('release', $c$
+Gives messages back unused: they are delivered again at once, and this delivery is not counted among their attempts.
 For a program that claimed more than its workers began with, or whose client went away.
 
 Parameters:
@@ -304,8 +353,10 @@ Parameters:
   ids         messages of that claim; null = what of it is not finished yet
 Returns: how many were given back; 0 when they were finished already.
 Raises: WR001, WR006, WR009, WR010, WR011, WR012
-Locks: the claim, until the transaction ends.$c$),
-('pop', $c$Receive and ack at once: each message is delivered at most once, and is lost when its consumer fails.
+Locks: the claim, until the transaction ends.
+$c$),
+('pop', $c$
+Receive and ack at once: each message is delivered at most once, and is lost when its consumer fails.
 
 Parameters:
   queue_name  the queue
@@ -313,8 +364,10 @@ Parameters:
   max         1 to 10,000 messages at most
 Returns: the messages.
 Raises: WR001, WR003, WR006, WR012
-Locks: as weir.receive.$c$),
-('mark_waiting', $c$Says that the caller is about to wait for messages. LISTEN on the channel it returns, call this, receive once more,
+Locks: as weir.receive.
+$c$),
+('mark_waiting', $c$
+Says that the caller is about to wait for messages. LISTEN on the channel it returns, call this, receive once more,
 and only then wait: the next send notifies the channel when it commits. A send that was under way when the mark was
 set may not have seen it, and what becomes due notifies nobody, so wait in steps of at most 250 ms.
 
@@ -322,8 +375,10 @@ Parameters:
   queue_name  the queue
 Returns: the name of the channel, which several queues share.
 Raises: WR001
-Locks: none; but the transaction of the send that notifies cannot be prepared for two-phase commit.$c$),
-('peek', $c$Shows messages that wait for a group, without claiming them: what is due of the delayed ones and retries is not
+Locks: none; but the transaction of the send that notifies cannot be prepared for two-phase commit.
+$c$),
+('peek', $c$
+Shows messages that wait for a group, without claiming them: what is due of the delayed ones and retries is not
 shown.
 
 Parameters:
@@ -332,8 +387,10 @@ Parameters:
   max         1 to 10,000 messages at most
 Returns: messages by id; claim_id is null and attempt counts the deliveries so far.
 Raises: WR001, WR003, WR006, WR012
-Locks: none$c$),
-('dead_letters', $c$Lists a group's dead letters by id.
+Locks: none
+$c$),
+('dead_letters', $c$
+Lists a group's dead letters by id.
 
 Parameters:
   queue_name  the queue
@@ -342,8 +399,10 @@ Parameters:
   after       only ids above this: to page on, give the last id of the page before
 Returns: one row a message; attempts counts its deliveries, reason is what nack or reject was told last.
 Raises: WR001, WR003, WR006
-Locks: none$c$),
-('redrive', $c$Sends dead letters back to their own group, their attempts counted from zero. At most 10,000 a call: call again until
+Locks: none
+$c$),
+('redrive', $c$
+Sends dead letters back to their own group, their attempts counted from zero. At most 10,000 a call: call again until
 it returns 0. What is past the queue's ttl would not be delivered, and stays among the dead letters.
 
 Parameters:
@@ -352,8 +411,10 @@ Parameters:
   ids         which; null = all
 Returns: how many were sent back.
 Raises: WR001, WR003, WR017
-Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`, until the transaction ends.$c$),
-('discard', $c$Deletes dead letters. At most 10,000 a call: call again until it returns 0.
+Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`, until the transaction ends.
+$c$),
+('discard', $c$
+Deletes dead letters. At most 10,000 a call: call again until it returns 0.
 
 Parameters:
   queue_name  the queue
@@ -361,8 +422,10 @@ Parameters:
   ids         which; null = all
 Returns: how many were deleted.
 Raises: WR001, WR003, WR017
-Locks: the dead letters' rows, until the transaction ends.$c$),
-('bind', $c$Sends the messages of some topics to a queue, from the commit on. Binding what is bound changes nothing. Topics are
+Locks: the dead letters' rows, until the transaction ends.
+$c$),
+('bind', $c$
+Sends the messages of some topics to a queue, from the commit on. Binding what is bound changes nothing. Topics are
 one for the whole database, so this is for the role that installed Weir, and for those to whom it grants EXECUTE.
 
 Parameters:
@@ -370,28 +433,36 @@ Parameters:
   queue_name  the queue
 Returns: nothing.
 Raises: WR001, WR005
-Locks: none$c$),
-('unbind', $c$Removes a binding. What was sent stays in the queue.
+Locks: none
+$c$),
+('unbind', $c$
+Removes a binding. What was sent stays in the queue.
 
 Parameters:
   pattern     as it was bound
   queue_name  the queue
 Returns: whether there was such a binding.
 Raises: WR001, WR005
-Locks: none$c$),
-('list_bindings', $c$Which topics go to which queues.
+Locks: none
+$c$),
+('list_bindings', $c$
+Which topics go to which queues.
 
 Returns: one row a binding, by pattern and queue.
 Raises: none
-Locks: none$c$),
-('route', $c$Where publish would send messages of a topic. It sends nothing.
+Locks: none
+$c$),
+('route', $c$
+Where publish would send messages of a topic. It sends nothing.
 
 Parameters:
   topic  words of A-Z, a-z, 0-9, _ and -, separated by dots
 Returns: the names of the queues with a binding that matches, each once, in order; none when no binding does.
 Raises: WR005
-Locks: none$c$),
-('publish', $c$Sends a message to every queue that has a binding for the topic, once to each, in the caller's transaction: to all or
+Locks: none
+$c$),
+('publish', $c$
+Sends a message to every queue that has a binding for the topic, once to each, in the caller's transaction: to all or
 to none. With no such queue nothing is sent and no row returned. The caller needs the right to produce to each queue;
 when one is missing, the error names it. The message carries the topic only if the caller puts it into the headers.
 
@@ -407,8 +478,10 @@ Parameters:
 Returns: one row a queue: its name, the id that the message has there, and whether it is `repeated`: the first one's
 id then.
 Raises: WR005, WR006, WR007, WR008, WR012, WR020; with a dedup_key also 40001 and 40P01, as send_once
-Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.$c$),
-('publish_batch', $c$Sends many messages of one topic at once, as weir.publish sends one: all of them to every queue that has a binding
+Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.
+$c$),
+('publish_batch', $c$
+Sends many messages of one topic at once, as weir.publish sends one: all of them to every queue that has a binding
 for the topic, in the caller's transaction.
 
 Parameters:
@@ -422,8 +495,10 @@ Parameters:
 Returns: one row a queue: its name; the ids that the messages have there, in the order of the payloads; and which are
 `repeated`, whose ids are the first ones'.
 Raises: WR005, WR006, WR007, WR008, WR012, WR020; with dedup_keys also 40001 and 40P01, as send_once
-Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.$c$),
-('grant_produce', $c$Lets a role send to a queue: send, send_batch, and publish where a topic leads to it.
+Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.
+$c$),
+('grant_produce', $c$
+Lets a role send to a queue: send, send_batch, and publish where a topic leads to it.
 The rights are plain ones: members of the role have them, too. Granting is for the role that installed Weir, and
 for those to whom it grants EXECUTE on this function.
 
@@ -432,8 +507,10 @@ Parameters:
   role_name   the role, spelled as in pg_roles; PUBLIC is refused
 Returns: nothing.
 Raises: WR001, WR006, WR019
-Locks: the lock of rights and the queue's administration, until the transaction ends.$c$),
-('revoke_produce', $c$Lets a role send to a queue no longer.
+Locks: the lock of rights and the queue's administration, until the transaction ends.
+$c$),
+('revoke_produce', $c$
+Lets a role send to a queue no longer.
 The role keeps what it has by being a member of another role.
 
 Parameters:
@@ -441,8 +518,10 @@ Parameters:
   role_name   the role, spelled as in pg_roles; PUBLIC is refused
 Returns: nothing.
 Raises: WR001, WR006, WR019
-Locks: the lock of rights and the queue's administration, until the transaction ends.$c$),
-('grant_consume', $c$Lets a role consume from a queue, through any of its groups: receive, pop, ack, nack, reject, extend; and look at
+Locks: the lock of rights and the queue's administration, until the transaction ends.
+$c$),
+('grant_consume', $c$
+Lets a role consume from a queue, through any of its groups: receive, pop, ack, nack, reject, extend; and look at
 it: peek, stats, dead_letters, list_groups.
 The rights are plain ones: members of the role have them, too. Granting is for the role that installed Weir, and
 for those to whom it grants EXECUTE on this function.
@@ -452,8 +531,10 @@ Parameters:
   role_name   the role, spelled as in pg_roles; PUBLIC is refused
 Returns: nothing.
 Raises: WR001, WR006, WR019
-Locks: the lock of rights and the queue's administration, until the transaction ends.$c$),
-('revoke_consume', $c$Lets a role consume from a queue no longer. A claim it holds ends with its lease.
+Locks: the lock of rights and the queue's administration, until the transaction ends.
+$c$),
+('revoke_consume', $c$
+Lets a role consume from a queue no longer. A claim it holds ends with its lease.
 The role keeps what it has by being a member of another role.
 
 Parameters:
@@ -461,8 +542,10 @@ Parameters:
   role_name   the role, spelled as in pg_roles; PUBLIC is refused
 Returns: nothing.
 Raises: WR001, WR006, WR019
-Locks: the lock of rights and the queue's administration, until the transaction ends.$c$),
-('grant_admin', $c$Lets a role administer a queue: its groups, settings and dead letters, pause, resume, purge, drop_queue; and look at
+Locks: the lock of rights and the queue's administration, until the transaction ends.
+$c$),
+('grant_admin', $c$
+Lets a role administer a queue: its groups, settings and dead letters, pause, resume, purge, drop_queue; and look at
 it: peek, stats, dead_letters, list_groups. It does not let it send, receive or grant rights.
 The rights are plain ones: members of the role have them, too. Granting is for the role that installed Weir, and
 for those to whom it grants EXECUTE on this function.
@@ -472,8 +555,10 @@ Parameters:
   role_name   the role, spelled as in pg_roles; PUBLIC is refused
 Returns: nothing.
 Raises: WR001, WR006, WR019
-Locks: the lock of rights and the queue's administration, until the transaction ends.$c$),
-('revoke_admin', $c$Lets a role administer a queue no longer.
+Locks: the lock of rights and the queue's administration, until the transaction ends.
+$c$),
+('revoke_admin', $c$
+Lets a role administer a queue no longer.
 The role keeps what it has by being a member of another role.
 
 Parameters:
@@ -481,8 +566,10 @@ Parameters:
   role_name   the role, spelled as in pg_roles; PUBLIC is refused
 Returns: nothing.
 Raises: WR001, WR006, WR019
-Locks: the lock of rights and the queue's administration, until the transaction ends.$c$),
-('create_token', $c$Lets the holder of a token in at every server of this database. The token itself never comes here: whoever makes it
+Locks: the lock of rights and the queue's administration, until the transaction ends.
+$c$),
+('create_token', $c$
+Lets the holder of a token in at every server of this database. The token itself never comes here: whoever makes it
 passes its digest. `weir token create` does both. Tokens open the whole database's queues to HTTP, so this is for the
 role that installed Weir, and for those to whom it grants EXECUTE.
 
@@ -494,35 +581,44 @@ Parameters:
   lifetime    how long it lets in, up to 100 years; null: until it is revoked
 Returns: nothing.
 Raises: WR005, WR006, WR043
-Locks: none$c$),
-('revoke_token', $c$Removes a token: servers let its holder in no more, some seconds after the commit at the latest.
+Locks: none
+$c$),
+('revoke_token', $c$
+Removes a token: servers let its holder in no more, some seconds after the commit at the latest.
 
 Parameters:
   token_name  as it was created
 Returns: nothing.
 Raises: WR005, WR044
-Locks: none$c$),
-('list_tokens', $c$The tokens, without what would let anybody in. Those that have expired are listed until they are revoked.
+Locks: none
+$c$),
+('list_tokens', $c$
+The tokens, without what would let anybody in. Those that have expired are listed until they are revoked.
 
 Returns: one row a token, by name.
 Raises: none
-Locks: none$c$),
-('find_token', $c$What the holder of a token may do: for servers, whose role needs EXECUTE on it.
+Locks: none
+$c$),
+('find_token', $c$
+What the holder of a token may do: for servers, whose role needs EXECUTE on it.
 
 Parameters:
   digest  SHA-256 of the token
 Returns: the token's row as in list_tokens; none when there is no such token, it was revoked or has expired.
 Raises: none
-Locks: none$c$),
-('version', $c$The release that is installed in this database.
+Locks: none
+$c$),
+('version', $c$
+The release that is installed in this database.
 
 Returns: a version such as 0.2.0.
 Raises: none
-Locks: none$c$)
+Locks: none
+$c$)
         ) as t (name, text)
         join pg_proc p on p.proname = t.name and p.pronamespace = 'weir'::regnamespace
     loop
-        execute format('comment on routine %s is %L', c.signature, c.text);
+        execute format('comment on routine %s is %L', c.signature, btrim(c.text, E'\n'));
     end loop;
 end
 $do$;

@@ -1,7 +1,7 @@
 -- End of an install or upgrade: functions of an older release removed, rights given back and closed, gates made anew,
 -- the version noted.
 select weir_internal.drop_obsolete_functions();
-revoke all on all functions in schema weir, weir_internal, weir_log, weir_gates from public;
+revoke all on all routines in schema weir, weir_internal, weir_log, weir_gates from public;
 do $$
 begin
     perform weir_internal.restore_grants();

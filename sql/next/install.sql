@@ -131,6 +131,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/peek.sql
 \ir log/place.sql
 \ir log/replayed_ids.sql
+\ir log/key_queue_messages.sql
 \ir log/take_unfinished.sql
 \ir log/move_cursors.sql
 \ir log/purge.sql

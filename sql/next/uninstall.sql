@@ -39,7 +39,8 @@ begin
     end if;
     loop
         perform pg_advisory_xact_lock(22373::bigint << 48); -- no install at the same time
-        v_gates := array(select oid::regprocedure from pg_proc where pronamespace = to_regnamespace('weir_gates') limit 500);
+        v_gates := array(
+            select oid::regprocedure from pg_proc where pronamespace = to_regnamespace('weir_gates') limit 500);
         exit when v_gates = '{}';
         foreach v_gate in array v_gates loop
             execute format('drop function %s', v_gate);

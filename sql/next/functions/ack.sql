@@ -1,6 +1,6 @@
 -- weir.ack(queue_name, claim_id, id), weir.ack(queue_name, claim_id, ids)
--- Finishes messages, and no others of the claim: the group is not delivered them again. In the transaction that does the
--- work, both happen or neither.
+-- Finishes messages, and no others of the claim: the group is not delivered them again. In the transaction that does
+-- the work, both happen or neither.
 --
 -- Parameters:
 --   queue_name  the queue

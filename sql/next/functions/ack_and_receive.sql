@@ -1,6 +1,6 @@
 -- weir.ack_and_receive(queue_name, claim_id, ids, group_name, max, lease)
--- Finishes messages of the last claim and receives the next ones, in one call and one transaction: for a loop that works
--- at what it received before it asks again.
+-- Finishes messages of the last claim and receives the next ones, in one call and one transaction: for a loop that
+-- works at what it received before it asks again.
 --
 -- Parameters:
 --   queue_name  the queue

@@ -1,6 +1,7 @@
 -- weir_internal.administer(p_queue, p_verb, p_args), weir_internal.ask_admin(p_queue, p_verb, p_args)
--- administer: what the right to administer a queue is the right to do. ask_admin: the public functions of the same names
--- come here through it, and of those who are not the owner's through the queue's gate, so that the right is one a queue.
+-- administer: what the right to administer a queue is the right to do. ask_admin: the public functions of the same
+-- names come here through it, and of those who are not the owner's through the queue's gate, so that the right is one a
+-- queue.
 --
 -- Parameters:
 --   p_queue  name of the queue

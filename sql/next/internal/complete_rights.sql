@@ -21,7 +21,7 @@ begin
         select f from weir_internal.functions_of(p_role) f join pg_proc p on p.oid = f::oid
         where not exists (select from aclexplode(p.proacl) a where a.grantee = v_role)
     loop
-        execute format('grant execute on function %s to %I', v_function, p_role);
+        execute format('grant execute on routine %s to %I', v_function, p_role);
     end loop;
     for v_schema in
         select nspname from pg_namespace n

@@ -1,7 +1,7 @@
 -- weir_internal.gate(p_verb, p_queue), weir_internal.fail_gate(p_verb, p_queue)
 -- gate: the name, ready for EXECUTE, of one of a queue's gates, for a caller who has the right to it. It runs with its
--- caller's search_path, to be quick, and so names the schema of what somebody else's function in that path could take the
--- place of. fail_gate: says why there is none for the caller.
+-- caller's search_path, to be quick, and so names the schema of what somebody else's function in that path could take
+-- the place of. fail_gate: says why there is none for the caller.
 --
 -- Parameters:
 --   p_verb   send, receive, ack ...: see weir_internal.rights

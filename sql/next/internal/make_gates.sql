@@ -1,8 +1,8 @@
 -- weir_internal.make_gates(q, p_gates), gate_definition(q, p_gate), gates_of(p_queue), has_gates(p_queue),
 -- drop_gates(p_queue, p_all), rename_gates(p_queue, p_new_name)
--- A queue's gates: definer functions of one line, each for a function whose first argument is the queue's name, which the
--- gate says itself. A definer function cannot know its caller; so EXECUTE on the gate is the right, and a queue that
--- nobody was granted has none.
+-- A queue's gates: definer functions of one line, each for a function whose first argument is the queue's name, which
+-- the gate says itself. A definer function cannot know its caller; so EXECUTE on the gate is the right, and a queue
+-- that nobody was granted has none.
 --
 -- Parameters:
 --   q           the queue
@@ -22,7 +22,8 @@ as $$
     select format(
         'create or replace function weir_gates.%1$I(%2$s) returns %3$s language plpgsql security definer
          set search_path = pg_catalog, pg_temp as $gate$ begin %4$s; end $gate$',
-        p_gate || ':' || q.name, regexp_replace(pg_get_function_arguments(p.oid), '^(p_queue|queue_name) text(, )?', ''),
+        p_gate || ':' || q.name,
+        regexp_replace(pg_get_function_arguments(p.oid), '^(p_queue|queue_name) text(, )?', ''),
         pg_get_function_result(p.oid),
         format(
             case when p.proretset then 'return query select * from %s'
@@ -113,7 +114,9 @@ declare
     g record;
 begin
     select * into q from weir_internal.queues w where w.name = p_new_name;
-    for g in select oid::regprocedure as signature, split_part(proname, ':', 1) as gate from weir_internal.gates_of(p_queue)
+    for g in
+        select oid::regprocedure as signature, split_part(proname, ':', 1) as gate
+        from weir_internal.gates_of(p_queue)
     loop
         execute format('alter function %s rename to %I', g.signature, g.gate || ':' || p_new_name);
         perform weir_internal.make_gates(q, array[g.gate]);

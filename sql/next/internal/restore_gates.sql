@@ -1,6 +1,6 @@
 -- weir_internal.restore_gates()
--- Makes the gates anew that queues have, as this release makes them, and removes those that it has not or that nobody may
--- pass any more.
+-- Makes the gates anew that queues have, as this release makes them, and removes those that it has not or that nobody
+-- may pass any more.
 --
 -- Returns: nothing.
 -- Raises: none

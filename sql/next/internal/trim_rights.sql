@@ -27,7 +27,7 @@ begin
         except
         select f from weir_internal.functions_of(p_role) f
     loop
-        execute format('revoke all on function %s from %I', v_function, p_role);
+        execute format('revoke all on routine %s from %I', v_function, p_role);
     end loop;
     for v_schema in
         select nspname from pg_namespace n

@@ -1,6 +1,6 @@
 -- weir_internal.describe(p_queue), weir_internal.groups(p_queue), weir_internal.visible_queues()
--- What those who consume from a queue, or administer it, may see of it: its row, and those of its groups. And the queues
--- that the caller sees through gates.
+-- What those who consume from a queue, or administer it, may see of it: its row, and those of its groups. And the
+-- queues that the caller sees through gates.
 --
 -- Parameters:
 --   p_queue  name of the queue; describe: null = all

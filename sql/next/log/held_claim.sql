@@ -27,7 +27,7 @@ begin
             hint = 'It was finished, or given to another consumer, some time ago. Receive again.';
     elsif not exists (select from weir_internal.groups where no = (parts[1]).group_no) then
         raise exception 'the group of claim % was dropped', p_claim
-            using errcode = 'WR010', hint = 'Nothing is left to do: its messages are not this group''s any more.';
+            using errcode = 'WR010', hint = 'Nothing is left to do: its messages are no one''s any more.';
     elsif not exists (select from weir_internal.groups where no = (parts[1]).group_no and queue_no = q.no) then
         raise exception 'claim % is not one of queue "%"', p_claim, q.name
             using errcode = 'WR009', hint = 'Give a claim_id that receive returned for this queue.';

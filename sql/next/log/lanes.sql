@@ -3,7 +3,8 @@
 --
 -- Parameters:
 --   q, g  queue and group
--- Returns: numbers of lanes, the one aside first; lanes of keys only when a key was sent. group_cursors: the newest rows.
+-- Returns: numbers of lanes, the one aside first; lanes of keys only when a key was sent. group_cursors: the newest
+-- rows.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log.
 create or replace function weir_log.lanes(q weir_internal.queues)

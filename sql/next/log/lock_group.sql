@@ -1,8 +1,8 @@
 -- weir_log.lock_lanes(q, g), weir_log.lock_claims(q, g), weir_log.bump_cursor(g)
--- lock_lanes: waits until nobody claims for a group, and keeps it so. lock_claims: waits until nobody settles an unfinished
--- claim of it, and keeps it so. bump_cursor: tells receives that are under way that a group is not what it was when they
--- read it: receive_plainly claims only while the newest row of the cursor is the one it read, and all others read the
--- group again under the lock.
+-- lock_lanes: waits until nobody claims for a group, and keeps it so. lock_claims: waits until nobody settles an
+-- unfinished claim of it, and keeps it so. bump_cursor: tells receives that are under way that a group is not what it
+-- was when they read it: receive_plainly claims only while the newest row of the cursor is the one it read, and all
+-- others read the group again under the lock.
 --
 -- Parameters:
 --   q, g  queue and group

@@ -1,7 +1,7 @@
 -- weir_log.purge(p_queue, p_group), weir_log.purge_group(q, g)
 -- Purges a group, or each group of a queue: moves every cursor to what is not committed at this moment, so that one
--- snapshot divides what is dropped from what is not. What is not due yet stays in `delayed`, because it may be for other
--- groups too; groups.purged says that it is not for this one.
+-- snapshot divides what is dropped from what is not. What is not due yet stays in `delayed`, because it may be for
+-- other groups too; groups.purged says that it is not for this one.
 --
 -- Parameters:
 --   p_queue  name of the queue
@@ -9,8 +9,8 @@
 --   q, g     queue and group; the caller holds the lock of the queue's administration
 -- Returns: how many messages were dropped.
 -- Raises: WR001, WR003, WR012, WR019
--- Locks: the queue's administration; the limit lock of a limited group, the locks of the groups' lanes and claims; until
--- the transaction ends.
+-- Locks: the queue's administration; the limit lock of a limited group, the locks of the groups' lanes and claims;
+-- until the transaction ends.
 create or replace function weir_log.purge(p_queue text, p_group text)
 returns bigint
 language plpgsql

@@ -7,8 +7,8 @@
 --   p_ids    which; null = all
 -- Returns: how many were sent back.
 -- Raises: WR001, WR003, WR017, WR019
--- Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`; the group's settling lock, shared; until the transaction
--- ends.
+-- Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`; the group's settling lock, shared; until the
+-- transaction ends.
 create or replace function weir_log.redrive(p_queue text, p_group text, p_ids bigint[])
 returns bigint
 language plpgsql

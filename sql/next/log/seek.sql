@@ -7,8 +7,8 @@
 --   p_position  'start', 'end', a timestamp or a message's id
 -- Returns: nothing.
 -- Raises: WR001, WR003, WR006, WR012, WR018, WR019
--- Locks: the queue's administration, the limit lock of a limited group, the locks of the group's lanes and claims, until
--- the transaction ends.
+-- Locks: the queue's administration, the limit lock of a limited group, the locks of the group's lanes and claims,
+-- until the transaction ends.
 create or replace function weir_log.seek(p_queue text, p_group text, p_position text)
 returns void
 language plpgsql

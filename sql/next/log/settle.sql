@@ -38,11 +38,11 @@ begin
     perform weir_log.lock_claim(p_claim, case when p_verb = 'ack' then p_ids end);
     s := weir_log.held_claim(q, p_claim, p_ids);
     v_left := s.ids - s.done - s.taken;
-    v_ids := coalesce(s.asked, v_left) - s.done;
-    if isempty(v_ids) and (p_ids is not null or s.ids <@ s.done) then
+    v_ids := coalesce(s.asked, s.ids) - s.done;
+    if isempty(v_ids) then
         return 0;
     end if;
-    if isempty(v_ids) or not isempty(v_ids * s.taken) or s.deadline <= weir_internal.clock() then
+    if not isempty(v_ids * s.taken) or s.deadline <= weir_internal.clock() then
         raise exception 'claim % ended at %', p_claim, s.deadline
             using errcode = 'WR010',
             hint = 'Its messages are delivered again. Take a longer lease, or extend it while working.';

@@ -4,7 +4,7 @@ create or replace function weir_log.drop_cancelled(p weir_internal.peeked, p_out
 create or replace function weir_log.receive_limited(p weir_internal.peeked, p_max int, p_lease interval, p_now timestamptz) returns weir.message_record[] language plpgsql as $$ begin return weir_log.claim_all(p, p_max, p_lease, p_now, true); end $$;
 create or replace function weir_log.configure_limits(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns weir_internal.groups language plpgsql as $$ begin return g; end $$;
 create or replace function weir_log.clear_key_queues(g weir_internal.groups) returns void language plpgsql as $$ begin end $$;
-create or replace function weir_log.key_queue_messages(g weir_internal.groups) returns setof weir_internal.delayed_row language plpgsql as $$ begin end $$;
 create or replace function weir_internal.start_backlog(p_queue int) returns regclass language plpgsql as $$ begin return null; end $$;
 create or replace function weir_internal.end_backlog(q weir_internal.queues) returns void language plpgsql as $$ begin end $$;
 create or replace function weir_internal.end_rate(g weir_internal.groups) returns void language plpgsql as $$ begin end $$;
+create or replace function weir_internal.start_rate(g weir_internal.groups) returns regclass language plpgsql as $$ begin return null; end $$;

@@ -6,7 +6,8 @@
 -- Parameters:
 --   q, g  queue and group
 --   p     its new place
--- Returns: the messages under claims, or in the key queues of a group with limits, that are to be delivered again and have no other place.
+-- Returns: the messages under claims, or in the key queues of a group with limits, that are to be delivered again and
+-- have no other place.
 -- Raises: WR016
 -- Locks: rows of `delayed` and of `parked`.
 create or replace function weir_log.take_unfinished(
