@@ -18,9 +18,9 @@ declare
     v_lane int;
 begin
     foreach v_lane in array weir_log.lanes(q) loop
-        perform pg_advisory_xact_lock(weir_internal.lane_lock(g.no, v_lane, 1));
+        perform weir_log.lock_cursor(weir_internal.lane_lock(g.no, v_lane, 1));
         c := weir_log.cursor(g, v_lane, 1); -- who splits or merges it holds that lock
-        perform pg_advisory_xact_lock(weir_internal.lane_lock(g.no, v_lane, i))
+        perform weir_log.lock_cursor(weir_internal.lane_lock(g.no, v_lane, i))
         from generate_series(c.width, 2 * c.width - 1) i;
     end loop;
 end

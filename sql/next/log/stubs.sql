@@ -8,3 +8,20 @@ create or replace function weir_internal.start_backlog(p_queue int) returns regc
 create or replace function weir_internal.end_backlog(q weir_internal.queues) returns void language plpgsql as $$ begin end $$;
 create or replace function weir_internal.end_rate(g weir_internal.groups) returns void language plpgsql as $$ begin end $$;
 create or replace function weir_internal.start_rate(g weir_internal.groups) returns regclass language plpgsql as $$ begin return null; end $$;
+create or replace function weir_log.lock_cursor(p_key bigint)
+returns void
+language plpgsql
+as $$
+begin
+    for i in 1 .. 20 loop
+        begin
+            perform pg_advisory_xact_lock(p_key);
+            return;
+        exception
+            when deadlock_detected then
+                null; -- the other gives up: a receive that holds one lane waits for another some milliseconds only
+        end;
+    end loop;
+    perform pg_advisory_xact_lock(p_key);
+end
+$$;
