@@ -79,15 +79,15 @@ func TestAnAckOfADroppedQueuesClaimFinishesNothingOfItsSuccessor(t *testing.T) {
 				got[0].ClaimID, got[0].ID, old[0].ClaimID, old[2].ID)
 		}
 		for verb, sql := range end {
-			b.fails("WR010", sql, queue, old[0].ClaimID, old[0].ID)
-			b.fails("WR010", sql, queue, old[0].ClaimID, got[0].ID)
+			b.fails("WR009", sql, queue, old[0].ClaimID, old[0].ID)
+			b.fails("WR009", sql, queue, old[0].ClaimID, got[0].ID)
 			b.fails("WR011", sql, queue, got[0].ClaimID, old[0].ID)
 			if b.Failed() {
 				b.Fatalf("after %s", verb)
 			}
 		}
-		b.fails("WR010", "select weir.ack_all($1, $2)", queue, old[0].ClaimID)
-		b.fails("WR010", "select weir.extend($1, $2, '1 hour')", queue, old[0].ClaimID)
+		b.fails("WR009", "select weir.ack_all($1, $2)", queue, old[0].ClaimID)
+		b.fails("WR009", "select weir.extend($1, $2, '1 hour')", queue, old[0].ClaimID)
 		b.clock.Advance(b, 2*time.Minute)
 		b.wantIDs("default", ids...)
 	})
