@@ -22,6 +22,7 @@ begin
     perform pg_advisory_xact_lock(weir_internal.limit_lock(g.no)) where g.limited;
     perform weir_log.lock_lanes(q, g);
     perform pg_advisory_xact_lock(weir_internal.settle_lock(g.no));
+    perform weir_log.end_claims(q, g); -- so that an ack that comes yet is told
     perform weir_log.bump_cursor(g);
     delete from weir_log.parked where group_no = g.no;
     perform weir_log.clear_key_queues(g) where g.keyed;
