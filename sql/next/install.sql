@@ -1,8 +1,8 @@
+-- Weir: installs the engine into the current database, or upgrades it. Run by `weir install`, or by psql:
+--     psql -v ON_ERROR_STOP=1 -f sql/next/install.sql
+-- The list is the table of contents. Tables change by numbered steps in upgrade/; everything else is replaced.
 begin;
-set client_min_messages = warning;
-create schema weir;
-create schema weir_internal;
-create schema weir_log;
+\ir prologue.sql
 \ir ../types/message.sql
 \ir ../types/message_record.sql
 \ir types/log_record.sql
@@ -13,6 +13,8 @@ create schema weir_log;
 \ir types/parked_row.sql
 \ir types/key_queue_row.sql
 \ir types/key_turn.sql
+\ir types/place.sql
+\ir tables/installation.sql
 \ir tables/sequences.sql
 \ir tables/logs.sql
 \ir tables/queues.sql
@@ -20,6 +22,8 @@ create schema weir_log;
 \ir tables/groups.sql
 \ir tables/dead_letters.sql
 \ir tables/cancellations.sql
+\ir ../tables/bindings.sql
+\ir ../tables/tokens.sql
 \ir types/peeked.sql
 \ir types/plain.sql
 \ir ../internal/clock.sql
@@ -53,6 +57,7 @@ create schema weir_log;
 \ir internal/record_of.sql
 \ir internal/origin_of.sql
 \ir internal/find_queue.sql
+\ir ../internal/find_group.sql
 \ir internal/log_for.sql
 \ir internal/check_queue_settings.sql
 \ir internal/check_same_queue.sql
@@ -62,7 +67,8 @@ create schema weir_log;
 \ir internal/create_log_relations.sql
 select weir_internal.create_log_relations('weir_log', false);
 insert into weir_internal.logs (no, name, schema_name, origin)
-values (nextval('weir_internal.log_numbers'), 'main', 'weir_log', weir_internal.origin_of('weir_log'));
+select nextval('weir_internal.log_numbers'), 'main', 'weir_log', weir_internal.origin_of('weir_log')
+where not exists (select from weir_internal.logs where name = 'main');
 \ir log/accessors.sql
 \ir log/find_queue.sql
 \ir log/lane_of.sql
@@ -134,9 +140,97 @@ values (nextval('weir_internal.log_numbers'), 'main', 'weir_log', weir_internal.
 -- Jobs
 -- Rotation
 -- Administration
--- Looking
+\ir internal/check_ids.sql
+\ir log/verbs.sql
+\ir internal/lock_queue.sql
+\ir internal/create_group.sql
+\ir log/lanes.sql
+\ir log/lock_group.sql
+\ir log/end_claims.sql
+\ir log/lock_segment.sql
+\ir log/waiting_records.sql
+\ir log/peek.sql
+\ir log/place.sql
+\ir log/replayed_ids.sql
+\ir log/key_queue_messages.sql
+\ir log/take_unfinished.sql
+\ir log/move_cursors.sql
+\ir log/purge.sql
+\ir log/seek.sql
+\ir log/drop_group.sql
+\ir log/configure_group.sql
+\ir log/configure_queue.sql
+\ir internal/take_dead_letters.sql
+\ir ../internal/dead_letters.sql
+\ir log/redrive.sql
+\ir internal/discard.sql
+\ir internal/set_paused.sql
+\ir internal/rights.sql
+\ir internal/gate.sql
+\ir internal/held_rights.sql
+\ir internal/functions_of.sql
+\ir internal/complete_rights.sql
+\ir internal/trim_rights.sql
+\ir internal/make_gates.sql
+\ir internal/change_right.sql
+\ir internal/visible_queues.sql
+\ir internal/rename_queue.sql
+\ir internal/drop_queue.sql
+\ir internal/administer.sql
+\ir ../internal/check_topic.sql
+\ir ../internal/check_scope.sql
+\ir ../internal/drop_obsolete_functions.sql
+\ir internal/restore_grants.sql
+\ir internal/restore_gates.sql
 \ir functions/create_queue.sql
+\ir functions/configure_queue.sql
+\ir functions/drop_queue.sql
+\ir functions/rename_queue.sql
+\ir functions/list_queues.sql
 \ir functions/create_group.sql
+\ir functions/configure_group.sql
+\ir functions/drop_group.sql
+\ir functions/list_groups.sql
+\ir functions/pause.sql
+\ir functions/resume.sql
+\ir functions/purge.sql
+\ir functions/seek.sql
 \ir functions/send.sql
+\ir functions/send_batch.sql
+\ir functions/send_once.sql
 \ir functions/receive.sql
+\ir functions/receive_records.sql
+\ir functions/ack.sql
+\ir functions/ack_all.sql
+\ir functions/ack_and_receive.sql
+\ir functions/nack.sql
+\ir functions/reject.sql
+\ir functions/extend.sql
+\ir functions/release.sql
+\ir functions/pop.sql
+\ir functions/mark_waiting.sql
+\ir functions/peek.sql
+\ir functions/dead_letters.sql
+\ir functions/redrive.sql
+\ir functions/discard.sql
+\ir ../functions/bind.sql
+\ir ../functions/unbind.sql
+\ir ../functions/list_bindings.sql
+\ir ../functions/route.sql
+\ir functions/publish.sql
+\ir functions/publish_batch.sql
+\ir functions/grant_produce.sql
+\ir functions/revoke_produce.sql
+\ir functions/grant_consume.sql
+\ir functions/revoke_consume.sql
+\ir functions/grant_admin.sql
+\ir functions/revoke_admin.sql
+\ir ../functions/create_token.sql
+\ir ../functions/revoke_token.sql
+\ir ../functions/list_tokens.sql
+\ir ../functions/find_token.sql
+\ir ../functions/version.sql
+-- Looking
+\ir comments.sql
+\ir epilogue.sql
 commit;

@@ -34,41 +34,10 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    q weir_internal.queues := weir_internal.find_queue(queue_name);
-    g weir_internal.groups;
 begin
-    perform weir_internal.check_name('group', group_name);
-    g.no := nextval('weir_internal.group_numbers');
-    g.queue_no := q.no;
-    g.name := group_name;
-    g.ordered := ordered;
-    g.max_attempts := max_attempts;
-    g.backoff_min := backoff_min;
-    g.backoff_max := backoff_max;
-    g.concurrency_max := nullif(concurrency_max, 0);
-    g.rate_max := nullif(rate_max, 0);
-    g.rate_period := rate_period;
-    g.key_concurrency_max := nullif(key_concurrency_max, 0);
-    g.fair := fair;
-    perform weir_internal.check_group_settings(g);
-    g.keyed := g.fair or g.key_concurrency_max is not null;
-    g.limited := g.keyed or g.concurrency_max is not null or g.rate_max is not null;
-    g.since := weir_internal.start_time(start);
-    perform pg_advisory_xact_lock(weir_internal.admin_lock(q.no));
-    if exists (select from weir_internal.groups w where w.queue_no = q.no and w.name = g.name) then
-        raise exception 'queue "%" has a group "%" already', q.name, g.name
-            using errcode = 'WR004', hint = 'Choose another name, or use the group that is there.';
-    end if;
-    g.start := weir_internal.start_cursor(q, start = 'end');
-    g.start_by := pg_current_xact_id();
-    g.paused := false;
-    g.queue_paused := q.paused;
-    g.ttl := q.ttl;
-    g.created_at := now();
-    if g.rate_max is not null then
-        g.rate_sequence := weir_internal.start_rate(g);
-    end if;
-    insert into weir_internal.groups select g.*;
+    perform weir_internal.ask_admin(queue_name, 'create_group', jsonb_build_object(
+        'group_name', group_name, 'ordered', ordered, 'start', start, 'max_attempts', max_attempts,
+        'backoff_min', backoff_min, 'backoff_max', backoff_max, 'concurrency_max', concurrency_max,
+        'rate_max', rate_max, 'rate_period', rate_period, 'key_concurrency_max', key_concurrency_max, 'fair', fair));
 end
 $$;

@@ -17,7 +17,7 @@
 --   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years; 1 day
 -- Returns: true when it was made, false when it was there.
 -- Raises: WR002, WR005, WR006
--- Locks: an advisory lock on the name, until the transaction ends.
+-- Locks: the name: while another transaction that made a queue of this name is open, it waits.
 create or replace function weir.create_queue(
     queue_name text,
     ordered boolean default null,
@@ -37,36 +37,52 @@ as $$
 declare
     q weir_internal.queues;
     l weir_internal.logs;
+    g weir_internal.groups;
 begin
     perform weir_internal.check_name('queue', queue_name);
-    perform pg_advisory_xact_lock(weir_internal.name_lock(queue_name));
-    select * into q from weir_internal.queues where name = queue_name;
-    if found then
-        perform weir_internal.check_same_queue(q, jsonb_strip_nulls(jsonb_build_object(
-            'ordered', ordered, 'log', log, 'lanes', lanes, 'message_bytes_max', message_bytes_max,
-            'priorities', priorities, 'aging', aging, 'ttl', ttl, 'dedup_window', dedup_window,
-            'backlog_max', backlog_max, 'job_retention', job_retention)));
-        return false;
+    loop
+        select * into q from weir_internal.queues where name = queue_name;
+        if found then
+            perform weir_internal.check_same_queue(q, jsonb_strip_nulls(jsonb_build_object(
+                'ordered', ordered, 'log', log, 'lanes', lanes, 'message_bytes_max', message_bytes_max,
+                'priorities', priorities, 'aging', aging, 'ttl', ttl, 'dedup_window', dedup_window,
+                'backlog_max', backlog_max, 'job_retention', job_retention)));
+            return false;
+        end if;
+        q.name := queue_name;
+        q.key_lanes := coalesce(lanes, 16);
+        q.key_epochs := '{16}';
+        q.keyed := false;
+        q.priorities := coalesce(priorities, 1);
+        q.message_bytes_max := coalesce(message_bytes_max, 1048576);
+        q.aging := coalesce(aging, '1 minute');
+        q.paused := false;
+        q.ttl := coalesce(ttl, '0');
+        q.dedup_window := nullif(coalesce(dedup_window, '5 minutes'), interval '0');
+        q.backlog_max := nullif(backlog_max, 0);
+        q.job_retention := coalesce(job_retention, '1 day');
+        q.created_at := now();
+        perform weir_internal.check_queue_settings(q);
+        l := weir_internal.log_for(coalesce(log, 'main'));
+        q.no := nextval('weir_internal.queue_numbers');
+        q.log_no := l.no;
+        q.origin := l.origin;
+        q.waiting := format('%I.waiting_%s', l.schema_name, q.no % 64)::regclass;
+        insert into weir_internal.queues select q.* on conflict (name) do nothing; -- and no lock: they are few
+        exit when found;
+    end loop;
+    if q.backlog_max is not null then
+        q.backlog_sequence := weir_internal.start_backlog(q.no);
+        update weir_internal.queues w set backlog_sequence = q.backlog_sequence where w.no = q.no;
     end if;
-    q.name := queue_name;
-    q.key_lanes := coalesce(lanes, 16);
-    q.priorities := coalesce(priorities, 1);
-    q.message_bytes_max := coalesce(message_bytes_max, 1048576);
-    q.aging := coalesce(aging, '1 minute');
-    q.ttl := coalesce(ttl, '0');
-    q.dedup_window := nullif(coalesce(dedup_window, '5 minutes'), interval '0');
-    q.backlog_max := nullif(backlog_max, 0);
-    q.job_retention := coalesce(job_retention, '1 day');
-    perform weir_internal.check_queue_settings(q);
-    l := weir_internal.log_for(coalesce(log, 'main'));
-    insert into weir_internal.queues
-        (no, name, log_no, origin, key_lanes, priorities, message_bytes_max, aging, ttl, dedup_window, backlog_max,
-         job_retention, waiting, backlog_sequence)
-    select n, q.name, l.no, l.origin, q.key_lanes, q.priorities, q.message_bytes_max, q.aging, q.ttl, q.dedup_window,
-        q.backlog_max, q.job_retention, format('%I.waiting_%s', l.schema_name, n % 64)::regclass,
-        case when q.backlog_max is not null then weir_internal.start_backlog(n::int) end
-    from nextval('weir_internal.queue_numbers') n;
-    perform weir.create_group(queue_name, 'default', ordered => coalesce(create_queue.ordered, false));
+    g.name := 'default';
+    g.ordered := coalesce(create_queue.ordered, false);
+    g.max_attempts := 5;
+    g.backoff_min := '1 second';
+    g.backoff_max := '10 minutes';
+    g.rate_period := '1 second';
+    g.fair := false;
+    perform weir_internal.add_group(q, g, 'start');
     return true;
 end
 $$;

@@ -24,7 +24,12 @@ declare
     o weir.message_record;
     v_records weir.message_record[];
 begin
-    v_records := weir_log.receive(queue_name, group_name, max, lease);
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        v_records := weir_log.receive(queue_name, group_name, max, lease);
+    else
+        execute 'select ' || weir_internal.gate('receive', queue_name) || '($1, $2, $3)'
+        into v_records using group_name, max, lease;
+    end if;
     foreach o in array v_records loop
         if o.n = 1 then
             return next row(o.first_id, o.claim_id, coalesce(o.attempts[1], o.attempt), o.keys[1], o.payloads[1],

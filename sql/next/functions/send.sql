@@ -25,10 +25,19 @@ create or replace function weir.send(
 returns bigint
 language plpgsql
 as $$
+declare
+    v_id bigint;
 begin
-    if dedup_key is null and pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if dedup_key is not null then
+        select o.id into v_id
+        from weir.send_once(queue_name, array[payload], array[dedup_key], case when key is not null then array[key] end,
+            case when headers is not null then array[headers] end, delay, priority) o;
+        return v_id;
+    elsif pg_catalog.has_schema_privilege('weir_log', 'usage') then
         return weir_log.send(queue_name, payload, key, headers, delay, priority);
     end if;
-    return null;
+    execute 'select ' || weir_internal.gate('send', queue_name) || '($1, $2, $3, $4, $5)'
+    into v_id using payload, key, headers, delay, priority;
+    return v_id;
 end
 $$;

@@ -28,6 +28,9 @@ begin
     elsif (parts[1]).queue_no <> q.no then
         raise exception 'claim % is not one of queue "%"', p_claim, q.name
             using errcode = 'WR009', hint = 'Give a claim_id that receive returned for this queue.';
+    elsif not exists (select from weir_internal.groups where no = (parts[1]).group_no) then
+        raise exception 'the group of claim % was dropped', p_claim
+            using errcode = 'WR010', hint = 'Nothing is left to do: its messages are no one''s any more.';
     end if;
     if p_ids is not null then
         asked := coalesce((select range_agg(int8range(i, i + 1)) from unnest(p_ids) i

@@ -11,7 +11,7 @@
 --   p_delay   nack, release: null = the group's backoff
 --   p_reason  kept with a dead letter
 -- Returns: how many messages were settled.
--- Raises: WR006, WR016
+-- Raises: WR006, WR010, WR016
 -- Locks: ROW EXCLUSIVE on the claim log, `delayed`, `parked`, the dead letters.
 create or replace function weir_log.settle_messages(
     q weir_internal.queues, g weir_internal.groups, p_parts weir_internal.claim[], p_ids int8multirange,
@@ -27,8 +27,12 @@ declare
     v_again weir_internal.delayed_row[];
 begin
     if p_verb <> 'ack' then
-        -- who drops the group waits, or takes the claim from its holder first: nothing is given back to no group
+        -- who drops the group or its queue waits, or was first: nothing is given back to no group
         perform pg_advisory_xact_lock_shared(weir_internal.settle_lock(g.no));
+        if not exists (select from weir_internal.groups where no = g.no) then
+            raise exception 'the group of claim % was dropped', (p_parts[1]).claim
+                using errcode = 'WR010', hint = 'Nothing is left to do: its messages are no one''s any more.';
+        end if;
         v_messages := weir_log.messages_of(q, p_parts, p_ids, case when p_verb = 'release' then -1 else 0 end, p_reason);
         v_dead := array(select m from unnest(v_messages) m where p_verb = 'reject' or (m).attempts >= g.max_attempts);
         v_again := array(select m from unnest(v_messages) m where p_verb <> 'reject' and (m).attempts < g.max_attempts);

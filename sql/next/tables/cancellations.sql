@@ -1,7 +1,7 @@
 -- weir_internal.cancellations
 -- Jobs that were cancelled and that a group may still hold. receive looks here before it hands out messages; maintain
 -- removes what nobody holds any more.
-create table weir_internal.cancellations (
+create table if not exists weir_internal.cancellations (
     queue_no int not null references weir_internal.queues on delete cascade, -- the queue
     id       bigint not null,      -- the job: its message
     txid     xid8 not null,        -- the transaction that sent it

@@ -1,6 +1,6 @@
 -- weir_internal.dead_letters
 -- Messages a group gave up on: rejected, or past their attempts. Rows leave by redrive, discard and drop_group only.
-create table weir_internal.dead_letters (
+create table if not exists weir_internal.dead_letters (
     queue_no    int not null references weir_internal.queues on delete cascade, -- the queue
     group_no    int not null,               -- the group that gave up; other groups are not concerned
     id          bigint not null,            -- the message
@@ -13,4 +13,4 @@ create table weir_internal.dead_letters (
     reason      text,                       -- the last error, as nack or reject told it
     primary key (group_no, id)
 );
-create index dead_letters_queue on weir_internal.dead_letters (queue_no);
+create index if not exists dead_letters_queue on weir_internal.dead_letters (queue_no);

@@ -1,6 +1,6 @@
 -- weir_internal.groups
 -- The consumer groups of each queue. Read by every receive, written by administration only.
-create table weir_internal.groups (
+create table if not exists weir_internal.groups (
     no           int primary key,              -- never used again
     queue_no     int not null references weir_internal.queues on delete cascade, -- the queue
     name         text not null,                -- what users call it

@@ -1,6 +1,6 @@
 -- weir_internal.logs
 -- The logs of this database. The tables and functions of each are in a schema of its own.
-create table weir_internal.logs (
+create table if not exists weir_internal.logs (
     no            int primary key,
     name          text not null unique,             -- what users call it
     schema_name   text not null unique,             -- weir_log for `main`, else weir_log_<name>

@@ -1,6 +1,6 @@
 -- weir_internal.queues
 -- The queues. Read by every call, written by administration only.
-create table weir_internal.queues (
+create table if not exists weir_internal.queues (
     no                int primary key,                  -- never used again
     name              text not null unique,             -- what users call it
     log_no            int not null references weir_internal.logs, -- where new messages go

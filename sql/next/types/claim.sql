@@ -8,6 +8,7 @@
 --   'e'  its deadline is now `deadline`, if that is later
 --   'p'  its messages stand in key queues: an ack has to look there
 -- Of kind 'n' it notes a step of the claim log's rotation.
+do $$ begin if to_regtype('weir_internal.claim') is null then
 create type weir_internal.claim as (
     kind        "char",
     claim       bigint,         -- the claim; null: this row only moves the cursor
@@ -42,3 +43,4 @@ create type weir_internal.claim as (
     inflight    bigint[],       -- ordered groups: the claims of this cursor that were unfinished, this one included
     keys        int[]           -- ordered groups: hashes of the claimed messages' keys
 );
+end if; end $$;

@@ -1,5 +1,6 @@
 -- weir_internal.delayed_row
 -- A message that is not due yet: delayed by its sender for all groups, or to be delivered again to one.
+do $$ begin if to_regtype('weir_internal.delayed_row') is null then
 create type weir_internal.delayed_row as (
     txid        xid8,        -- the transaction that wrote it
     queue_no    int,         -- the queue
@@ -13,3 +14,4 @@ create type weir_internal.delayed_row as (
     enqueued_at timestamptz, -- when it was sent
     reason      text         -- why it is delivered again
 );
+end if; end $$;

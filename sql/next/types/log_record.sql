@@ -1,6 +1,7 @@
 -- weir_internal.log_record
 -- A row of a log's segments: the messages that one call sent into one lane. Message i (1..n) has the id ids[i], or
 -- id - n + i when ids is null.
+do $$ begin if to_regtype('weir_internal.log_record') is null then
 create type weir_internal.log_record as (
     txid           xid8,          -- the transaction that sent them
     id             bigint,        -- of the last message; ids are places in the log, see log/next_ids.sql
@@ -16,3 +17,4 @@ create type weir_internal.log_record as (
     headers        jsonb[],       -- null when none has headers
     payloads       jsonb[]
 );
+end if; end $$;

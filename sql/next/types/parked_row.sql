@@ -1,5 +1,6 @@
 -- weir_internal.parked_row
 -- A message of an ordered group that stands in the queue of its key: something ahead of it is not done.
+do $$ begin if to_regtype('weir_internal.parked_row') is null then
 create type weir_internal.parked_row as (
     queue_no    int,         -- the queue
     group_no    int,         -- the group
@@ -18,3 +19,4 @@ create type weir_internal.parked_row as (
     parked_at   timestamptz, -- since when it stands here
     reason      text         -- why it was given back
 );
+end if; end $$;

@@ -1,5 +1,6 @@
 -- weir_internal.peeked
 -- What one statement tells a receive of its queue and group: see log/accessors.sql.
+do $$ begin if to_regtype('weir_internal.peeked') is null then
 create type weir_internal.peeked as (
     q            weir_internal.queues,
     g            weir_internal.groups,
@@ -11,3 +12,4 @@ create type weir_internal.peeked as (
     inflight     bigint[],            -- and its claims that count
     arrival      bigint               -- and from where to go on with its rate: see internal/rate_room.sql
 );
+end if; end $$;

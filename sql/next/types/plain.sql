@@ -1,5 +1,6 @@
 -- weir_internal.plain
 -- What one statement tells a receive that is as plain as nearly all are: see log/receive_plainly.sql.
+do $$ begin if to_regtype('weir_internal.plain') is null then
 create type weir_internal.plain as (
     queue_no    int,
     group_no    int,
@@ -16,3 +17,4 @@ create type weir_internal.plain as (
     now         pg_snapshot, -- the snapshot of this moment
     record      weir_internal.log_record -- the next record, when one message is wanted
 );
+end if; end $$;

@@ -1,0 +1,19 @@
+-- weir.grant_admin(queue_name, role_name)
+-- Lets a role administer a queue: its groups, settings and dead letters, pause, resume, purge, drop_queue; and look at
+-- it: peek, stats, dead_letters, list_groups. It does not let it send, receive or grant rights.
+-- The rights are plain ones: members of the role have them, too. Granting is for the role that installed Weir, and
+-- for those to whom it grants EXECUTE on this function.
+--
+-- Parameters:
+--   queue_name  the queue
+--   role_name   the role, spelled as in pg_roles; PUBLIC is refused
+-- Returns: nothing.
+-- Raises: WR001, WR006, WR019
+-- Locks: the lock of rights and the queue's administration, until the transaction ends.
+create or replace function weir.grant_admin(queue_name text, role_name text)
+returns void
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select weir_internal.change_right(queue_name, role_name, 'admin', true)
+$$;

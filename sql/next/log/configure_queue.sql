@@ -1,0 +1,46 @@
+-- weir_log.configure_queue(p_queue, p_settings)
+-- Changes a queue's settings. Calls under way end as they began. A new number of lanes for keys begins a new epoch:
+-- lanes of new numbers, so that an ordered group can finish the old ones first.
+--
+-- Parameters:
+--   p_queue     name of the queue
+--   p_settings  as weir.configure_queue takes them, by name; null or missing = as it is; dedup_window, backlog_max: 0 =
+--               none
+-- Returns: nothing.
+-- Raises: WR001, WR006, WR019
+-- Locks: the queue's administration, until the transaction ends.
+create or replace function weir_log.configure_queue(p_queue text, p_settings jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    o weir_internal.queues := weir_internal.lock_queue(p_queue); -- before
+    q weir_internal.queues := o; -- after
+begin
+    q := jsonb_populate_record(o, jsonb_strip_nulls(jsonb_build_object(
+        'key_lanes', p_settings -> 'lanes', 'message_bytes_max', p_settings -> 'message_bytes_max',
+        'aging', p_settings -> 'aging', 'ttl', p_settings -> 'ttl', 'dedup_window', p_settings -> 'dedup_window',
+        'backlog_max', p_settings -> 'backlog_max', 'job_retention', p_settings -> 'job_retention')));
+    q.dedup_window := nullif(q.dedup_window, interval '0');
+    q.backlog_max := nullif(q.backlog_max, 0);
+    perform weir_internal.check_queue_settings(q);
+    if q.key_lanes <> o.key_lanes then
+        q.key_epochs := o.key_epochs || (o.key_epochs[cardinality(o.key_epochs)] + o.key_lanes);
+    end if;
+    if q.backlog_max is distinct from o.backlog_max then
+        q.backlog_sequence := coalesce(weir_internal.start_backlog(q.no), q.backlog_sequence);
+    end if;
+    update weir_internal.queues w
+    set key_lanes = q.key_lanes, key_epochs = q.key_epochs, message_bytes_max = q.message_bytes_max, aging = q.aging,
+        ttl = q.ttl, dedup_window = q.dedup_window, backlog_max = q.backlog_max,
+        backlog_sequence = q.backlog_sequence, job_retention = q.job_retention
+    where w.no = q.no;
+    if q.ttl <> o.ttl then
+        update weir_internal.groups set ttl = q.ttl where queue_no = q.no;
+        -- heads of key queues that are past it hold up what stands behind them
+        update weir_log.parked p set due_at = p.enqueued_at + q.ttl
+        where p.queue_no = q.no and q.ttl > interval '0' and p.due_at > p.enqueued_at + q.ttl;
+    end if;
+end
+$$;
