@@ -53,7 +53,11 @@ begin
                   order by p.no limit case when l.alone then 1 else v_each end) w) m
         where m.place = 1 or m.goes_on);
     o := weir_log.claim_record(q, g, weir_log.cursor(g, -1, 1), p_claim, v_messages, p_lease);
-    update weir_log.parked p set holder = o.claim_id where p.group_no = g.no and p.id = any(o.ids);
+    update weir_log.parked p set holder = o.claim_id
+    where p.ctid = any(array(
+        select w.ctid from unnest(o.ids) i
+        cross join lateral (
+            select t.ctid from weir_log.parked t where t.group_no = g.no and t.id = i order by t.id limit 1) w));
     perform weir_log.mark_parked(o.claim_id);
     return array[o];
 end

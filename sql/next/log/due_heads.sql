@@ -5,6 +5,9 @@
 -- group's ttl is deleted when a head is that is due. The caller holds the lock of lane -1.
 --
 -- The index of what is due has heads, and few others: what waits for its turn has no time, what is claimed a holder.
+-- What was parked out of a lane and what became due can be seen in another order than they stand in, since they are
+-- parked under different locks. So the one behind may have been told that it is at the head: it stands for the head,
+-- which was not.
 --
 -- Parameters:
 --   q, g         queue and group
@@ -24,7 +27,7 @@ language plpgsql
 as $$
 declare
     h record;
-    f record;
+    v_free record;
     v_start timestamptz := weir_internal.ttl_start(g);
     v_expired text[];
     v_lanes int[];
@@ -36,21 +39,24 @@ begin
         v_expired := '{}';
         v_lanes := '{}';
         for h in
-            select t.key_queue, t.no, t.lane, t.attempts, t.enqueued_at, t.was_delayed
+            select f.key_queue, f.no, f.lane, f.attempts, f.enqueued_at, f.was_delayed, f.no = t.no as is_due
             from (select * from weir_log.parked p
                   where p.group_no = g.no and p.due_at <= p_now and p.holder is null
                   order by p.due_at, p.no limit 1000 + p_max) t
-            where (select p.no from weir_log.parked p
-                   where p.group_no = g.no and p.key_queue = t.key_queue order by p.no limit 1) = t.no
+            cross join lateral (
+                select * from weir_log.parked p
+                where p.group_no = g.no and p.key_queue = t.key_queue order by p.no limit 1) f
+            where f.no = t.no or f.due_at is null and f.holder is null
         loop
+            continue when not h.is_due and h.key_queue = any(key_queues || v_expired);
             if h.enqueued_at < v_start then
                 v_expired := v_expired || h.key_queue;
                 v_lanes := v_lanes || h.lane;
                 continue;
             elsif h.was_delayed then
-                f := weir_log.is_free(q, g, h.key_queue, h.no, v_cursors);
-                v_cursors := f.p_cursors;
-                continue when not f.is_so;
+                v_free := weir_log.is_free(q, g, h.key_queue, h.no, v_cursors);
+                v_cursors := v_free.p_cursors;
+                continue when not v_free.is_so;
             end if;
             key_queues := key_queues || h.key_queue;
             alone := alone || (h.was_delayed or h.attempts > 0);

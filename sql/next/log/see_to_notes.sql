@@ -24,11 +24,10 @@ begin
     loop
         continue when not weir_log.try_lanes(q, g, n.key_queue);
         delete from weir_log.parked p where p.group_no = -g.no and p.key_queue = n.key_queue;
-        select p.no, p.due_at, p.holder into h from weir_log.parked p
-        where p.group_no = g.no and p.key_queue = n.key_queue order by p.no limit 1;
-        if h.no is not null and h.due_at is null and h.holder is null then
-            update weir_log.parked p set due_at = p_now
-            where p.group_no = g.no and p.key_queue = n.key_queue and p.no = h.no;
+        select p.ctid, p.due_at, p.holder into h from weir_log.parked p
+        where p.group_no = g.no and p.key_queue = n.key_queue order by p.no limit 1 for update skip locked;
+        if h.ctid is not null and h.due_at is null and h.holder is null then
+            update weir_log.parked p set due_at = p_now where p.ctid = h.ctid;
         end if;
     end loop;
 end

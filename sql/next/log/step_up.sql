@@ -23,7 +23,7 @@ as $$
 declare
     l record;
     h record;
-    v_no bigint;
+    v_row tid; -- by its place: the plan of an update may begin at another index
     v_now timestamptz := weir_internal.clock();
 begin
     for l in
@@ -32,20 +32,19 @@ begin
     loop
         select p.due_at, p.id into h from weir_log.parked p
         where p.group_no = g.no and p.key_queue = l.key_queue order by p.no limit 1;
-        v_no := null;
+        v_row := null;
         if h.id is not null then
             continue when h.due_at is not null and not h.id <@ p_claimed;
-            select p.no into v_no from weir_log.parked p
+            select p.ctid into v_row from weir_log.parked p
             where p.group_no = g.no and p.key_queue = l.key_queue and p.due_at is null and p.holder is null
                 and not p.id <@ p_claimed
             order by p.no limit 1 for update skip locked;
         end if;
-        if v_no is null then
+        if v_row is null then
             insert into weir_log.parked (queue_no, group_no, key_queue, no, lane, id, payload, due_at)
             values (g.queue_no, -g.no, l.key_queue, 0, l.lane, 0, 'null', v_now);
         else
-            update weir_log.parked p set due_at = v_now
-            where p.group_no = g.no and p.key_queue = l.key_queue and p.no = v_no;
+            update weir_log.parked p set due_at = v_now where p.ctid = v_row;
         end if;
     end loop;
     perform weir_log.wake(q) from weir_internal.queues q

@@ -192,7 +192,7 @@ func TestEachKeyIsSeenInOrderThroughAStorm(t *testing.T) {
 }
 
 func (s *storm) rage(seed uint64) {
-	working, stopWorking := context.WithTimeout(s.Context(), 3*time.Minute)
+	working, stopWorking := context.WithTimeout(s.Context(), 90*time.Second)
 	defer stopWorking()
 	cfg := s.db.Pool(s).Config()
 	cfg.MaxConns = 16
@@ -223,8 +223,10 @@ func (s *storm) rage(seed uint64) {
 	if _, err := surface.Receive(s.Context(), pool, queue, group, 10000, "1 hour"); err != nil {
 		s.Error(err)
 	}
-	if left := pgtest.QueryAll[string](s, s.db, "select format('%s %s %s %s %s', group_no, key_queue, id, due_at, holder) from weir_log.parked"); len(left) > 0 {
-		s.Errorf("parked in the end: %v", left)
+	left := pgtest.QueryAll[string](s, s.db, `select format('%s %s %s %s %s', group_no, key_queue, id, due_at, holder)
+		from weir_log.parked`)
+	if len(left) > 0 {
+		s.Errorf("parked in the end: %d, such as %v", len(left), left[:min(3, len(left))])
 	}
 	s.Logf("%d messages of %d keys, %d deliveries", s.finished, len(s.sent), s.received)
 }
