@@ -2,8 +2,8 @@
 -- After heads left their key queues, tells of what is at the head now that it may be delivered: it stood behind others,
 -- and so has no time.
 --
--- A receive may just be parking messages behind what left, which nothing here can see, and does not see yet that it
--- left. So where none is to be seen it leaves a note, a row of the group -g.no, about which the next receive looks again
+-- A receive may just be parking messages behind what left, which nothing here can see, and not see yet that it left.
+-- So where none is to be seen it leaves a note, a row of the group -g.no, about which the next receive looks again
 -- while no other claims in the lane: see weir_log.see_to_notes. And a message that another transaction finishes at this
 -- moment may seem to be at the head still: then the next behind all of the claim steps up.
 --

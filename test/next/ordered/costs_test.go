@@ -82,8 +82,8 @@ func rowsRead(l lines, tx pgx.Tx) (seq, all int64) {
 	return seq, all
 }
 
-// Key queues are found by the index, one after the other, and read only as far as they are claimed, whatever is known of
-// the table.
+// Key queues are found by the index, one after the other, and read only as far as they are claimed, whatever is known
+// of the table.
 func TestKeyQueuesAreReadNoFurtherThanTheyAreClaimed(t *testing.T) {
 	t.Parallel()
 	const (

@@ -88,11 +88,10 @@ func TestWhatFollowsWaitsHoweverTheMessageAheadEnds(t *testing.T) {
 						l.receive(10, "1 hour")
 					}
 					zero, attempt := "0", 2
-					switch verb {
-					case "expire":
+					if verb == "expire" {
 						l.ack(got[2])
 						l.clock.Advance(l, 2*hour)
-					default:
+					} else {
 						l.settle(verb, got[0], &zero)
 					}
 					if met != "met" {

@@ -1,6 +1,6 @@
-// Package ordered_test holds what an ordered group of the engine of sql/next promises: of each key the consumers see one
-// message after the other, in the order in which they were sent, whatever fails, expires or is slow; and a key in trouble
-// delays no other.
+// Package ordered_test holds what an ordered group of the engine of sql/next promises: of each key the consumers see
+// one message after the other, in the order in which they were sent, whatever fails, expires or is slow; and a key in
+// trouble delays no other.
 package ordered_test
 
 import (

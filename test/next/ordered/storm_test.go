@@ -63,8 +63,8 @@ func (c *checker) breach(format string, args ...any) {
 
 // delivered checks what one receive returned: of each key the first that is not done, and what follows it without a
 // gap; and no key that another consumer holds. Until is when its lease ends at the earliest. After that, as when the
-// machine held up the answer, it says nothing about who has the messages now: delivered returns false. Seqs below 0 were
-// delayed: no order is promised of them, only that they are not with another consumer than the rest of their key.
+// machine held up the answer, it says nothing about who has the messages now: delivered returns false. Seqs below 0
+// were delayed: no order is promised of them, only that no other consumer has the rest of their key.
 func (c *checker) delivered(consumer string, got []delivery, until time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
