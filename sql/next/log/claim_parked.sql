@@ -1,7 +1,7 @@
 -- weir_log.claim_parked(q, g, p_claim, p_want, p_lease, p_now)
 -- Claims what is due of an ordered group's key queues. A key queue whose head was delivered before gives that alone;
--- one whose head was not goes on with what follows it, so that a key that has left its trouble behind catches up. What is
--- wanted is shared out among the key queues, one message at least for each.
+-- one whose head was not goes on with what follows it, so that a key that has left its trouble behind catches up. What
+-- is wanted is shared out among the key queues, one message at least for each.
 --
 -- Parameters:
 --   q, g     queue and group
