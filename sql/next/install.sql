@@ -117,6 +117,21 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/extend.sql
 \ir log/stubs.sql
 -- Ordered groups
+\ir ../internal/line_of.sql
+\ir log/trim_inflight.sql
+\ir log/lanes_of.sql
+\ir log/park.sql
+\ir log/step_up.sql
+\ir log/end_parked.sql
+\ir log/queue_claimed.sql
+\ir log/keys_that_wait.sql
+\ir log/hold_back.sql
+\ir log/put_back.sql
+\ir log/retry_ordered.sql
+\ir log/queue_again.sql
+\ir log/see_to_notes.sql
+\ir log/due_heads.sql
+\ir log/claim_parked.sql
 -- Limits
 \ir internal/rate_room.sql
 \ir internal/start_rate.sql

@@ -58,7 +58,7 @@ as $$
              group_no with options not null, key_queue with options not null, no with options not null,
              id with options not null, payload with options not null);
          create index parked_order on %s.parked (group_no, key_queue, no);
-         create index parked_lane on %s.parked (group_no, lane, key_queue);
+         create index parked_lane on %s.parked (lane, group_no);
          create index parked_id on %s.parked (group_no, id);
          create index parked_due on %s.parked (group_no, due_at, no) where holder is null and due_at is not null'),
     ('key_queues', 'table',

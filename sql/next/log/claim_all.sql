@@ -57,6 +57,9 @@ begin
     if v_lanes_first and v_want > 0 then
         v_out := v_out || weir_log.claim_aside(p, v_want, p_lease, p_now, (v_out[1]).claim_id);
     end if;
+    if g.ordered and cardinality(v_out) = 0 then -- what expired went to key queues
+        v_out := weir_log.claim_parked(p.q, g, null, v_want, p_lease, p_now);
+    end if;
     if cardinality(v_out) = 0 and cardinality(v_busy) > 0 then
         v_out := weir_log.claim_after_waiting(p.q, g, v_busy, v_want, p_lease, p_now);
     end if;

@@ -82,6 +82,10 @@ begin
                 end if;
                 v_more := v_more or s.pos < r.id;
                 exit when s.pos < r.id;
+                if v_passed >= 1000 then
+                    v_more := true; -- or it is the last record, and the next receive sees that
+                    exit;
+                end if;
             end loop;
         end if;
         c.txid := s.txid;

@@ -27,7 +27,7 @@ begin
     if c.id % 16 = 0 then
         c.low := weir_log.advance_low(c, c.id);
     end if;
-    if g.ordered then
+    if g.ordered and c.lane >= 0 then -- what is aside stands in key queues, with its holder
         c.inflight := c.inflight || c.claim;
         c.keys := weir_internal.hashes_of(p_out, c.lane);
     end if;

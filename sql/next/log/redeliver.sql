@@ -46,12 +46,13 @@ begin
         perform weir_log.bury(q, g,
             array(select m from unnest(v_messages) m where (m).attempts >= g.max_attempts), 'the lease expired');
         v_again := array(select m from unnest(v_messages) m where (m).attempts < g.max_attempts);
+        if g.ordered and not g.keyed then -- also what is dead leaves its key queue
+            perform weir_log.queue_again(q, g, e, v_again, s.parked);
+            continue;
+        end if;
         continue when cardinality(v_again) = 0;
         if g.keyed then
             perform weir_log.set_aside_again(q, g, v_again);
-            continue;
-        elsif g.ordered then
-            perform weir_log.queue_again(q, g, e, v_again, s.parked);
             continue;
         end if;
         c.src := coalesce(e.src, row(e.seg, e.lane, e.from_txid, e.from_pos, e.txid, e.pos)::weir_internal.source);
