@@ -26,8 +26,14 @@ returns bigint
 language plpgsql
 as $$
 begin
-    if dedup_key is null and pg_catalog.has_schema_privilege('weir_log', 'usage') then
-        return weir_log.send(queue_name, payload, key, headers, delay, priority);
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        if dedup_key is null then
+            return weir_log.send(queue_name, payload, key, headers, delay, priority);
+        end if;
+        return (
+            select o.ids[1] from weir_log.send_once(queue_name, array[payload], array[dedup_key],
+                case when key is not null then array[key] end, case when headers is not null then array[headers] end,
+                delay, priority) o);
     end if;
     return null;
 end

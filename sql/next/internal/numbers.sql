@@ -1,11 +1,13 @@
 -- weir_internal.claim_lock(p_claim), lane_lock(p_group, p_lane, p_stripe), message_lock(p_claim, p_id),
--- limit_lock(p_group), settle_lock(p_group), admin_lock(p_queue), name_lock(p_name)
+-- limit_lock(p_group), settle_lock(p_group), admin_lock(p_queue), name_lock(p_name), workflow_lock(p_workflow),
+-- ring_lock(p_ring)
 -- Keys of Weir's advisory locks, one bigint each; the first 16 bits tell what is locked: 0x5765 ('We') a claim, then a
--- cursor, a message of a claim, a limited group, the settling in a group, the administration of a queue, the name of one.
+-- cursor, a message of a claim, a limited group, the settling in a group, the administration of a queue, the name of
+-- one; and, from 22390 on, a workflow, the turning of a ring.
 -- Keys that fall together make one wait for another and nothing worse.
 --
 -- Parameters:
---   p_claim, p_group, p_lane, p_stripe, p_id, p_queue  numbers; p_name  a name
+--   p_claim, p_group, p_lane, p_stripe, p_id, p_queue, p_workflow  numbers; p_name, p_ring  a name
 -- Returns: the key.
 -- Raises: none
 -- Locks: none
@@ -30,3 +32,9 @@ as $$ select (22378::bigint << 48) | p_queue $$;
 create or replace function weir_internal.name_lock(p_name text)
 returns bigint language sql immutable
 as $$ select (22379::bigint << 48) | ('x' || substr(md5(p_name), 1, 8))::bit(32)::bigint $$;
+create or replace function weir_internal.workflow_lock(p_workflow bigint)
+returns bigint language sql immutable
+as $$ select (22390::bigint << 48) | (p_workflow & 281474976710655) $$;
+create or replace function weir_internal.ring_lock(p_ring text)
+returns bigint language sql immutable
+as $$ select (22391::bigint << 48) | ('x' || substr(md5(p_ring), 1, 8))::bit(32)::bigint $$;

@@ -57,7 +57,7 @@ begin
     if cardinality(v_out) = 0 and cardinality(v_busy) > 0 then
         v_out := weir_log.claim_after_waiting(p.q, g, v_busy, v_want, p_lease, p_now);
     end if;
-    if cardinality(v_out) > 0
+    if cardinality(v_out) > 0 and p.with_cancelled is not true
         and exists (select from weir_internal.cancellations n where n.queue_no = (p.q).no) then
         return weir_log.drop_cancelled(p, v_out, p_max, p_lease, p_now, p_limited);
     end if;

@@ -6,5 +6,6 @@ create type weir_internal.peeked as (
     c            weir_internal.claim, -- the cursor of lane 0; null: it has none in the claim log
     aside_expiry timestamptz,         -- when the first lease of lane -1 may end; null: nothing was claimed in it
     is_due       boolean,             -- the queue has delayed messages that are due, perhaps for other groups or claimed
-    is_keyed     boolean              -- the queue was sent a key
+    is_keyed     boolean,             -- the queue was sent a key
+    with_cancelled boolean            -- true: who asks takes out what was cancelled himself: see log/cancelled.sql
 );
