@@ -33,7 +33,9 @@ begin
         where k.claim = p_claim;
         exit when pg_sequence_last_value('weir_log.claims_ring') = v_ring;
     end loop;
-    parts := nullif(parts, '{}');
+    if cardinality(parts) = 0 then
+        parts := null;
+    end if;
     taken := coalesce(taken, '{}');
     done := coalesce(done, '{}');
     if v_rest then
