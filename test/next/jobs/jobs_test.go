@@ -390,3 +390,36 @@ func TestWhatHappenedIsKeptForTheRetention(t *testing.T) {
 		}
 	})
 }
+
+// TestAFinishAndTheEndOfTheLeaseAgree lets a lease end while the finish of its job is not committed: the job is given to
+// nobody else until that is decided, and is done once or delivered again.
+func TestAFinishAndTheEndOfTheLeaseAgree(t *testing.T) {
+	each(t, "", func(b bench) {
+		for _, end := range []string{"commit", "rollback"} {
+			id := b.enqueue("tracked => true, " + unique)
+			m, finisher := b.take(), b.db.Conn(b)
+			b.exec(finisher, "begin")
+			b.exec(finisher, "select weir.finish('jobs', $1, $2, '1')", m.ClaimID, id)
+			b.clock.Advance(b, 2*time.Minute)
+			if got := b.receive(1); len(got) != 0 {
+				b.Fatalf("received %v, which is being finished", got)
+			}
+			if got := b.enqueue(unique); got != id {
+				b.Errorf("job %d beside %d, whose finish may roll back", got, id)
+			}
+			b.exec(finisher, end)
+			got := b.receive(1)
+			if (len(got) == 1) != (end == "rollback") {
+				b.Errorf("after %s received %v", end, got)
+			}
+			_, err := b.db.Pool(b).Exec(b.Context(), "select weir.finish('jobs', $1, $2)", m.ClaimID, id)
+			if want := map[string]string{"commit": "", "rollback": "WR010"}[end]; surface.SQLState(err) != want {
+				b.Errorf("after %s the holder is told %v, want %q", end, err, want)
+			}
+			if end == "commit" {
+				b.want(id, "done")
+			}
+			b.anew()
+		}
+	})
+}
