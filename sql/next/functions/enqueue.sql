@@ -45,7 +45,8 @@ as $$
 begin
     if pg_catalog.has_schema_privilege('weir_log', 'usage') then
         if unique_key is null and unique_for is null and is_unique is not true and tracked is not true
-            and run_at is null and octet_length(kind) between 1 and 255 and (headers is null or not headers ? 'job') then
+            and run_at is null and octet_length(kind) between 1 and 255
+            and (headers is null or not headers ? 'job') then
             return weir_log.send(queue_name, args, key, coalesce(headers || pg_catalog.jsonb_build_object('kind', kind),
                 pg_catalog.jsonb_build_object('kind', kind)), delay, priority);
         end if;

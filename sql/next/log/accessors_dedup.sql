@@ -9,8 +9,8 @@
 --   p_now       the time
 --   p_since     dedup keys that were sent earlier do not count
 --   p_until     until when the keys of unique jobs count
--- Returns: known_*: one element a key, the message that has it, or null. note_*: one element a key, the message that has
---   it now; null where it was taken back meanwhile.
+-- Returns: known_*: one element a key, the message that has it, or null. note_*: one element a key, the message that
+--   has it now; null where it was taken back meanwhile.
 -- Raises: note_*, wait_keys: 40001 where a fixed snapshot hides a row of one of the keys; 40P01
 -- Locks: ACCESS SHARE or ROW EXCLUSIVE on that table, and the keys, until the transaction ends.
 do $do$

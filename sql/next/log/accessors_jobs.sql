@@ -9,8 +9,8 @@
 --   p_lanes   lanes
 --   p_ids     jobs, which are messages
 --   p_txids   of each, the transaction that sent it
--- Returns: append_events: whether they were appended. events: what happened to the jobs. find_records: where each of the
---   messages stands that this table has, sent or adopted.
+-- Returns: append_events: whether they were appended. events: what happened to the jobs. find_records: where each of
+--   the messages stands that this table has, sent or adopted.
 -- Raises: none
 -- Locks: ACCESS SHARE or ROW EXCLUSIVE on that table, until the transaction ends.
 do $do$

@@ -1,6 +1,6 @@
 -- weir_log.find_job(q, p_id)
--- A message as it was sent, wherever a group still has it before it. Unless it is a tracked job, all that the log has of
--- the queue is read.
+-- A message as it was sent, wherever a group still has it before it. Unless it is a tracked job, all that the log has
+-- of the queue is read.
 --
 -- Parameters:
 --   q     the queue

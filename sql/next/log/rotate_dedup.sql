@@ -1,6 +1,6 @@
 -- weir_log.rotate_dedup(p_bytes), weir_log.carry_keys(p_left, p_open)
--- rotate_dedup: one step of the ring of dedup keys and keys of unique jobs. carry_keys: copies the keys that still count
--- from the older table to the open one.
+-- rotate_dedup: one step of the ring of dedup keys and keys of unique jobs. carry_keys: copies the keys that still
+-- count from the older table to the open one.
 --
 -- Parameters:
 --   p_bytes  the ring turns when a table is as large

@@ -56,7 +56,8 @@ begin
          insert into %2$s
          select o.* from kept k join %1$s o on o.queue_no = k.queue_no and o.id = k.id
          where o.what <> 1
-             or not exists (select from %1$s n where n.queue_no = o.queue_no and n.id = o.id and n.what = 1 and n.at > o.at)
+             or not exists (select from %1$s n
+                            where n.queue_no = o.queue_no and n.id = o.id and n.what = 1 and n.at > o.at)
          union all
          select k.queue_no, k.id, 6, $1, null, null, null, null, null from kept k where k.found_ended',
         p_left, p_open)

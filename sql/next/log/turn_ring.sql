@@ -1,8 +1,8 @@
 -- weir_log.turn_ring(p_ring, p_bytes, p_window), weir_log.carry_over(p_ring, p_left, p_open)
 -- turn_ring: one step of a ring of two tables, of which one is written and both are read: that of the dedup keys and
 -- that of the events of tracked jobs. Its state is a sequence that every step raises by one: internal/rings.sql tells
--- what it means. The ring turns when the open table is large, and at least twice what was carried over the last time, so
--- that a row is copied seldom however long it counts; or when the older one is that large and the window is over. What
+-- what it means. The ring turns when the open table is large, and at least twice what was carried over the last time,
+-- so that a row is copied seldom however long it counts; or when the older one is that large and the window is over. What
 -- still counts is carried over before the older table is forgotten. Writers are never held up: the table that is
 -- truncated is one that nobody reads any more.
 --

@@ -1,6 +1,6 @@
 -- weir_internal.job_event
--- One thing that happened to a tracked job. The tables of a log's ring of events, jobs_0 and jobs_1, are typed tables of
--- it. `what` says what happened:
+-- One thing that happened to a tracked job. The tables of a log's ring of events, jobs_0 and jobs_1, are typed tables
+-- of it. `what` says what happened:
 --   0  enqueued; data: when it is due, null = at once
 --   1  its worker told how far it is; data: what it told
 --   2  done; data: the result
