@@ -19,6 +19,9 @@ import (
 	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
+// errUndone ends the transaction of a preview, which must leave nothing behind.
+var errUndone = errors.New("undone")
+
 // Problem is the body of every error, as RFC 9457 describes it.
 type Problem struct {
 	Type      string  `json:"type" doc:"urn:weir:error: and the name."`
@@ -116,6 +119,7 @@ func problemOf(err error) *Problem {
 	}
 	var e *engine.Error
 	if errors.As(err, &e) {
+		e = e.Public()
 		p := &Problem{
 			Type: "urn:weir:error:" + e.Name, Title: http.StatusText(e.Status), Status: e.Status, Detail: e.Message,
 			SQLState: e.Code, Name: e.Name, Hint: e.Hint, Retryable: e.Retryable,

@@ -24,7 +24,7 @@
 --   tracked     true: what happens to it can be asked, see weir.job
 -- Returns: the job's id, which is its message's; that of the job that is there already when it is not enqueued.
 -- Raises: WR001, WR006, WR007, WR008, WR020, WR050; unique jobs also WR012, and 40P01 when two transactions enqueue the
--- same keys in different orders by several calls
+-- same keys in different orders by several calls, or the ring of keys turns between
 -- Locks: ROW EXCLUSIVE on the queue's open segment, and the unique key, until the transaction ends.
 create or replace function weir.enqueue(
     queue_name text,

@@ -1,5 +1,6 @@
 -- weir_log.known_keys_0 .. 1, note_keys_0 .. 1, known_jobs_0 .. 1, note_jobs_0 .. 1, drop_keys_0 .. 1, wait_keys_0 .. 1
--- The statements that must name one table of the ring of dedup keys: the same text for each.
+-- The statements that must name one table of the ring of dedup keys: the same text for each. To a fixed snapshot a key
+-- that was taken back by another transaction since stands there still, beside the one that was noted now; it is older.
 --
 -- Parameters:
 --   p_queue, q  the queue
@@ -23,7 +24,7 @@ language plpgsql
 as $body$
 begin
     return array(
-        select (select d.id from weir_log.dedup_%1$s d
+        select (select max(d.id) from weir_log.dedup_%1$s d
                 where d.queue_no = p_queue and d.key = u.key and d.at > p_since)
         from unnest(p_keys) with ordinality u (key, i) order by u.i);
 end
@@ -45,14 +46,16 @@ begin
     for v_key, v_id in
         select u.key, u.id from unnest(p_keys, p_ids, p_first) with ordinality u (key, id, first, i)
         where u.first is null
-            and (select d.at <= p_since from weir_log.dedup_%1$s d where d.queue_no = p_queue and d.key = u.key)
+            and exists (select from weir_log.dedup_%1$s d
+                        where d.queue_no = p_queue and d.key = u.key and d.at <= p_since)
         order by u.i
     loop -- it counts no more, and is still there
         update weir_log.dedup_%1$s d set id = v_id, at = p_now
         where d.queue_no = p_queue and d.key = v_key and d.at <= p_since;
     end loop;
     return array(
-        select coalesce(u.first, (select d.id from weir_log.dedup_%1$s d where d.queue_no = p_queue and d.key = u.key))
+        select coalesce(u.first, (
+            select max(d.id) from weir_log.dedup_%1$s d where d.queue_no = p_queue and d.key = u.key))
         from unnest(p_keys, p_first) with ordinality u (key, first, i) order by u.i);
 end
 $body$$text$, k);
