@@ -1,4 +1,0 @@
-create or replace function weir_log.admit(q weir_internal.queues, p_count int) returns void language plpgsql as $$ begin end $$;
-create or replace function weir_log.receive_limited(p weir_internal.peeked, p_max int, p_lease interval, p_now timestamptz) returns weir.message_record[] language plpgsql as $$ begin return weir_log.claim_all(p, p_max, p_lease, p_now, true); end $$;
-create or replace function weir_log.in_key_queues(g weir_internal.groups, p_ids bigint[]) returns bigint[] language plpgsql stable as $$ begin return '{}'; end $$; -- which of the messages wait in key queues of the group
-create or replace function weir_log.find_in_key_queues(q weir_internal.queues, p_id bigint) returns weir_internal.delayed_row language plpgsql as $$ begin return null; end $$; -- a message that waits in a key queue of some group, with the transaction that sent it
