@@ -78,4 +78,34 @@ as $$
          select m.* from %s.key_queues m
          where m.no > (select t.pos from %s.key_turns t
                        where t.group_no = m.group_no and t.key_queue = m.key_queue order by t.no desc limit 1)')
+    union all
+    select 'dedup_' || k, 'table', format( -- keys of messages and of unique jobs: see log/record_dedup_keys.sql
+        'create table %%s.dedup_%1$s (
+             queue_no int not null,   -- the queue
+             key uuid not null,       -- digest_of the key, or job_digest
+             id bigint not null,      -- the message that was first
+             at timestamptz not null, -- when it was sent; of a unique job: until when the key counts
+             txid xid8)               -- of a unique job: the transaction that sent it; of a dedup key null
+         with (autovacuum_enabled = false);
+         create unique index dedup_%1$s_key on %%s.dedup_%1$s (queue_no, key)', k)
+    from generate_series(0, 1) k
+    union all
+    select 'jobs_' || k, 'table', format(
+        'create table %%s.jobs_%1$s of weir_internal.job_event (
+             queue_no with options not null, id with options not null, what with options not null,
+             at with options not null)
+         with (autovacuum_enabled = false, toast.autovacuum_enabled = false);
+         create index jobs_%1$s_order on %%s.jobs_%1$s (queue_no, id, what, at)', k)
+    from generate_series(0, 1) k
+    union all
+    values
+    ('dedup_ring', 'sequence', 'create sequence %s.dedup_ring minvalue 0'),
+    ('jobs_ring', 'sequence', 'create sequence %s.jobs_ring minvalue 0'),
+    ('carries', 'table', -- the last time that a ring's older table was carried over to the open one
+        'create table %s.carries (
+             ring text primary key,   -- dedup or jobs
+             state bigint not null,   -- the state of the ring then
+             txid xid8 not null,      -- the transaction: the older table is given up only when it is over
+             bytes bigint not null,   -- by so much the open table grew
+             at timestamptz not null)')
 $$;

@@ -66,7 +66,7 @@ begin
     if p_limited and cardinality(v_out) > 0 then
         perform weir_log.count_claim(p, v_out);
     end if;
-    if cardinality(v_out) > 0
+    if cardinality(v_out) > 0 and p.with_cancelled is not true
         and exists (select from weir_internal.cancellations n where n.queue_no = (p.q).no) then
         return weir_log.drop_cancelled(p, v_out, p_max, p_lease, p_now, p_limited);
     end if;

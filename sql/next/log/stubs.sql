@@ -1,2 +1,0 @@
-create or replace function weir_log.end_jobs(q weir_internal.queues, p_messages weir_internal.delayed_row[], p_what int, p_results jsonb[], p_reason text) returns void language plpgsql as $$ begin end $$;
-create or replace function weir_log.drop_cancelled(p weir_internal.peeked, p_out weir.message_record[], p_max int, p_lease interval, p_now timestamptz, p_limited boolean) returns weir.message_record[] language plpgsql as $$ begin return p_out; end $$;

@@ -10,6 +10,7 @@ create type weir_internal.peeked as (
     is_keyed     boolean,             -- the queue was sent a key
     room         int,                 -- a limited group's, when its lock is held: how many messages may be claimed now
     inflight     bigint[],            -- and its claims that count
-    arrival      bigint               -- and from where to go on with its rate: see internal/rate_room.sql
+    arrival      bigint,              -- and from where to go on with its rate: see internal/rate_room.sql
+    with_cancelled boolean            -- true: who asks takes out what was cancelled himself: see log/cancelled.sql
 );
 end if; end $$;

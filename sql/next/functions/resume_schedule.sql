@@ -1,0 +1,26 @@
+-- weir.resume_schedule(name)
+-- Ends the pause of a schedule: it goes on with the next due time from now.
+--
+-- Parameters:
+--   name  the schedule
+-- Returns: nothing.
+-- Raises: WR001, WR053
+-- Locks: the schedule's row, until the transaction ends.
+create or replace function weir.resume_schedule(name text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue text := weir_internal.queue_of_schedule(name);
+begin
+    if not has_schema_privilege('weir_log', 'usage') then
+        return;
+    end if;
+    if v_queue is null
+        or weir_internal.change_schedule(v_queue, 'resume_schedule', name) = 0 then
+        raise exception 'there is no schedule %', coalesce('"' || left(name, 100) || '"', 'null')
+            using errcode = 'WR053', hint = 'select name from weir.list_schedules()';
+    end if;
+end
+$$;

@@ -1,0 +1,51 @@
+-- weir_log.append_job_event(p_events), weir_log.job_events(q, p_ids)
+-- Writes and reads the ring of events of tracked jobs: see weir_internal.job_event and log/turn_ring.sql.
+--
+-- Parameters:
+--   p_events  what happened
+--   q         the queue
+--   p_ids     jobs
+-- Returns: append_job_event: nothing; job_events: what happened to the jobs. What was carried over may be there twice.
+-- Raises: none
+-- Locks: ROW EXCLUSIVE on the open table; job_events: ACCESS SHARE on one or both: until the transaction ends.
+create or replace function weir_log.append_job_event(p_events weir_internal.job_event[])
+returns void
+language plpgsql
+as $$
+declare
+    v_ring bigint;
+    v_done boolean;
+begin
+    while cardinality(p_events) > 0 loop
+        v_ring := pg_sequence_last_value('weir_log.jobs_ring');
+        if weir_internal.open_ring_table(v_ring) = 0 then
+            v_done := weir_log.append_events_0(v_ring, p_events);
+        else
+            v_done := weir_log.append_events_1(v_ring, p_events);
+        end if;
+        exit when v_done;
+    end loop;
+end
+$$;
+create or replace function weir_log.job_events(q weir_internal.queues, p_ids bigint[])
+returns setof weir_internal.job_event
+language plpgsql
+as $$
+declare
+    v_ring bigint;
+    v_events weir_internal.job_event[];
+begin
+    loop
+        v_ring := pg_sequence_last_value('weir_log.jobs_ring');
+        v_events := '{}';
+        if weir_internal.ring_phase(v_ring) < 2 or weir_internal.open_ring_table(v_ring) = 0 then
+            v_events := weir_log.events_0(q.no, p_ids);
+        end if;
+        if weir_internal.ring_phase(v_ring) < 2 or weir_internal.open_ring_table(v_ring) = 1 then
+            v_events := v_events || weir_log.events_1(q.no, p_ids);
+        end if;
+        exit when pg_sequence_last_value('weir_log.jobs_ring') = v_ring;
+    end loop;
+    return query select * from unnest(v_events);
+end
+$$;

@@ -1,0 +1,11 @@
+-- weir_internal.found_record
+-- Where in a log a message stands.
+create type weir_internal.found_record as (
+    id          bigint,      -- the message
+    txid        xid8,        -- the transaction that sent it
+    seg         bigint,      -- the segment
+    lane        int,         -- the lane
+    record      bigint,      -- id of its record
+    enqueued_at timestamptz, -- when the record was sent
+    group_no    int          -- the one group that it is for; null: all
+);
