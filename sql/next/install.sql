@@ -117,6 +117,13 @@ values (nextval('weir_internal.log_numbers'), 'main', 'weir_log', weir_internal.
 \ir internal/try_lock_table.sql
 \ir internal/fold_keyed_queues.sql
 \ir internal/maintenance_steps.sql
+\ir internal/create_log_functions.sql
+\ir internal/check_log_settings.sql
+\ir internal/find_log.sql
+\ir functions/create_log.sql
+\ir functions/list_logs.sql
+\ir functions/configure_log.sql
+\ir functions/drop_log.sql
 \ir log/open_segment.sql
 \ir log/lanes_in.sql
 \ir log/lane_cursors.sql
