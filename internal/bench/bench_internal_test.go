@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -196,5 +197,34 @@ func TestGoalsAreJudgedByRatioOrByValue(t *testing.T) {
 	alone.add(c, all[:1], map[string][]values{"weir": {{"rate": 300, "p50": 4}}})
 	if missed := alone.Missed(); len(missed) != 1 || missed[0] != "x p50: <= 3" {
 		t.Errorf("without another system, missed are %v", missed)
+	}
+}
+
+func TestAConsumerThatHasAllDoesNotEndTheProducersLastSend(t *testing.T) {
+	t.Parallel()
+	consumed := make(chan struct{})
+	err := together(t.Context(), func(ctx context.Context) error {
+		<-consumed // the last message is received, and its send not answered yet
+		return ctx.Err()
+	}, func(context.Context) error {
+		close(consumed)
+		return nil
+	})
+	if err != nil {
+		t.Errorf("together: %v", err)
+	}
+}
+
+func TestTheFirstCauseIsToldAndNotTheCancelThatFollows(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	fails := func(context.Context) error { return broken }
+	ends := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	for name, both := range map[string][2]func(context.Context) error{
+		"producer": {fails, ends}, "consumer": {ends, fails},
+	} {
+		if err := together(t.Context(), both[0], both[1]); !errors.Is(err, broken) {
+			t.Errorf("%s failed: %v", name, err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -51,18 +52,17 @@ func latencyCase(ctx context.Context, r *runner, sys system) (values, error) {
 		}
 		start := time.Now()
 		total := int(r.opts.Duration.Seconds() * float64(r.opts.Rate))
-		sends := make(chan producedLoad, 1)
-		sendCtx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		go func() { sends <- produce(sendCtx, producer, start, total, r.opts.Rate) }()
-		endToEnd, err := consume(ctx, consumer, start, total, r.opts.Duration+latencyTail)
-		cancel()
-		produced := <-sends
+		var produced producedLoad
+		var endToEnd *hdrhistogram.Histogram
+		err = together(ctx, func(ctx context.Context) (err error) {
+			produced, err = produce(ctx, producer, start, total, r.opts.Rate)
+			return err
+		}, func(ctx context.Context) (err error) {
+			endToEnd, err = consume(ctx, consumer, start, total, r.opts.Duration+latencyTail)
+			return err
+		})
 		if err != nil {
 			return nil, err
-		}
-		if produced.err != nil {
-			return nil, produced.err
 		}
 		ms := func(ns int64) float64 { return float64(ns) / 1e6 }
 		return values{
@@ -71,6 +71,16 @@ func latencyCase(ctx context.Context, r *runner, sys system) (values, error) {
 			"lost": float64(produced.sent - endToEnd.TotalCount()),
 		}, nil
 	})
+}
+
+// together has a producer and a consumer work at the same time and returns when both have ended. The consumer may have
+// the last message before the producer has its answer, so that neither ends the other unless it fails; then its own
+// error counts, and not what became of the other.
+func together(ctx context.Context, produce, consume func(context.Context) error) error {
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error { return produce(ctx) })
+	both.Go(func() error { return consume(ctx) })
+	return both.Wait() //nolint:wrapcheck // it says what was being done
 }
 
 // newHistogram holds times of up to ten minutes to 3 digits.
@@ -101,35 +111,33 @@ func warmUp(ctx context.Context, producer, consumer *client) error {
 type producedLoad struct {
 	sent  int64
 	times *hdrhistogram.Histogram
-	err   error
 }
 
 // produce sends at a steady rate. A send that was late is sent at once and its time begins when it was due, so that a
 // slow one does not hide the wait of those behind it.
-func produce(ctx context.Context, c *client, start time.Time, total, rate int) producedLoad {
+func produce(ctx context.Context, c *client, start time.Time, total, rate int) (producedLoad, error) {
 	p := producedLoad{times: newHistogram()}
 	for i := range total {
 		due := time.Duration(i) * time.Second / time.Duration(rate)
 		select {
 		case <-ctx.Done():
-			return p
+			return p, ctx.Err()
 		case <-time.After(due - time.Since(start)):
 		}
 		payload, err := json.Marshal(stamped{At: int64(due)})
 		if err != nil {
-			p.err = fmt.Errorf("encode payload: %w", err)
-			return p
+			return p, fmt.Errorf("encode payload: %w", err)
 		}
 		began := time.Now()
-		if p.err = c.send(ctx, payload); p.err != nil {
-			return p
+		if err := c.send(ctx, payload); err != nil {
+			return p, err
 		}
 		p.sent++
-		if p.err = p.times.RecordValue(int64(time.Since(began))); p.err != nil {
-			return p
+		if err := p.times.RecordValue(int64(time.Since(began))); err != nil {
+			return p, fmt.Errorf("record latency: %w", err)
 		}
 	}
-	return p
+	return p, nil
 }
 
 // consume polls until it has all messages or patience ends.

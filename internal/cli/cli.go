@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/weirmq/weir/internal/engine"
 )
 
 // app is what the subcommands share: the streams and the flags that every one of them has.
@@ -41,11 +43,17 @@ func Main() int {
 // Run runs one command line, args[0] being the program's name, and returns the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, name: programName(args[0])}
+	if terminal, _ := terminalOf(stdout); !terminal {
+		a.stdout = &pipe{Writer: stdout}
+	}
 	root := a.root()
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if a.unread() && engine.Code(err) == "" { // what the database refused is told all the same
+		return exitUnread
 	}
 	return a.report(command, err)
 }
@@ -88,6 +96,7 @@ func (a *app) root() *cobra.Command {
 		a.bench(),
 	)
 	plainUsage(root)
+	a.completeAll(root)
 	return root
 }
 

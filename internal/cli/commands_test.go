@@ -104,19 +104,42 @@ func TestDeadLettersAreOnlyTouchedByNameOrAllOnRequest(t *testing.T) {
 	}
 }
 
+func TestADeadLetterIsShownWhole(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	long := strings.Repeat("x", 200)
+	for _, reason := range []string{
+		"short", long, "Traceback:\n\tFile \"a.py\"\n" + long + "\nValueError: \x1b[31mno\n",
+	} {
+		s.ok("", "send", "q", `{"a":1}`, "--headers", `{"trace":"`+long+`"}`)
+		got := lines[received](t, s.ok("", "receive", "q"))[0]
+		s.ok("", "reject", "q", strconv.FormatInt(got.ClaimID, 10), "--reason", reason)
+		out := s.ok("", "dead", "show", "q", strconv.FormatInt(got.ID, 10))
+		for line := range strings.Lines(reason) {
+			line = strings.NewReplacer("\n", "", "\t", "    ", "\x1b", " ").Replace(line)
+			if !strings.Contains(out, line+"\n") {
+				t.Errorf("no line %q in\n%s", line, out)
+			}
+		}
+		if !strings.Contains(out, long+`"}`) || strings.Contains(out, "\x1b") {
+			t.Errorf("headers are cut, or the terminal is written to:\n%s", out)
+		}
+	}
+}
+
 func TestQueuesAndGroupsAreMadeShownAndDropped(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
 	for _, step := range []struct{ args, want string }{
-		{"queue list", "q      1      1           1m0s"},
+		{"queue list", "q      1      1           1m  "},
 		{"queue show q", "default"},
 		{"group create q g --max-attempts 3 --backoff-min 10ms --start end", "group g of queue q is there"},
 		{"group list q", "default"},
 		{"group show q g", "10ms"},
 		{"queue list -o json", `"lanes":1`},
 		{"group show q g -o json", `"backoff_min_ms":10`},
-		{"group drop q g", "group g of queue q is gone"},
-		{"queue drop q", "queue q is gone"},
+		{"group drop q g --yes", "group g of queue q is gone"},
+		{"queue drop q --yes", "queue q is gone"},
 		{"queue list -o json", "[]"},
 		{"status", "no queues yet: weir queue create NAME makes one"},
 		{"dsn", "postgres://"},
@@ -143,19 +166,26 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 		{"group show q g -o json", `"max_attempts":2,"backoff_min_ms":1000,"backoff_max_ms":60000,"patience_ms":3000`},
 		{"queue pause q", "queue q is paused"},
 		{"queue show q -o json", `"paused":true`},
+		{"status", "\nq is paused: it delivers nothing\n"},
+		{"status q", "\ng of q is paused: it gets nothing\n"},
+		{"status -o json", `"paused":[{"queue":"q"}]`},
+		{"top --once", "q            2  paused"},
+		{"top --once q", "paused: nothing is delivered"},
 		{"receive q", ""},
 		{"queue resume q", "queue q is no longer paused"},
 		{"group pause q g", "group g of queue q is paused"},
 		{"group show q g -o json", `"paused":true`},
+		{"status q -o json", `"paused":[{"queue":"q","group":"g"}]`},
+		{"status -o json", `"paused":[]`},
 		{"group resume q g", "group g of queue q is no longer paused"},
 		{"receive q", `"payload":1`},
 		{"get q 1", "group default  claimed\ngroup g        waiting"},
 		{"get q 1 -o json", `"states":{"default":"claimed","g":"waiting"}`},
 		{"group seek q default start", "group default of queue q is at start"},
 		{"receive q", `"payload":1`},
-		{"group purge q g", "purged 3 messages"},
-		{"queue purge q", "purged 3 messages"},
-		{"queue purge q -o json", `{"purged":0}`},
+		{"group purge q g --yes", "purged 3 messages"},
+		{"queue purge q --yes", "purged 3 messages"},
+		{"queue purge q --yes -o json", `{"purged":0}`},
 		{"queue rename q renamed", "queue renamed is the new name"},
 		{"queue show renamed", "renamed"},
 	} {
@@ -369,7 +399,7 @@ func TestInstallPutsTheEngineIntoAnyDatabaseAndPrintsItForOthers(t *testing.T) {
 	if out := s.ok("", "install", "--print"); !strings.Contains(out, "create schema if not exists weir;") {
 		t.Errorf("printed %d bytes", len(out))
 	}
-	s.fails(2, "say --yes", "", "uninstall")
+	s.fails(2, "Say --yes", "", "uninstall")
 	if out := s.ok("", "queue", "list"); !strings.Contains(out, "q") {
 		t.Errorf("uninstall without --yes left %q", out)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -75,17 +76,31 @@ func (a *app) groupResume() *cobra.Command {
 }
 
 func (a *app) queuePurge() *cobra.Command {
-	return leaf("purge QUEUE", "Drop what the groups have not finished; dead letters stay", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) error { return a.runPurge(ctx, args[0], "") })
+	var yes bool
+	c := leaf("purge QUEUE", "Drop what the groups have not finished; dead letters stay", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error { return a.runPurge(ctx, yes, args[0], "") })
+	return yesFlag(c, &yes)
 }
 
 func (a *app) groupPurge() *cobra.Command {
-	return leaf("purge QUEUE GROUP", "Drop what a group has not finished; dead letters stay", cobra.ExactArgs(2),
-		func(ctx context.Context, args []string) error { return a.runPurge(ctx, args[0], args[1]) })
+	var yes bool
+	c := leaf("purge QUEUE GROUP", "Drop what a group has not finished; dead letters stay", cobra.ExactArgs(2),
+		func(ctx context.Context, args []string) error { return a.runPurge(ctx, yes, args[0], args[1]) })
+	return yesFlag(c, &yes)
 }
 
-func (a *app) runPurge(ctx context.Context, queue, group string) error {
+func (a *app) runPurge(ctx context.Context, yes bool, queue, group string) error {
 	return a.with(ctx, func(client *engine.Client) error {
+		_, err := a.consent(ctx, client, yes, queue, group, func(l loss) string {
+			of := "queue " + queue
+			if group != "" {
+				of = "group " + group + " of " + of
+			}
+			return fmt.Sprintf("%s%s of %s go", l.about, plural(l.Messages, "message"), of)
+		})
+		if err != nil {
+			return err
+		}
 		n, err := client.Purge(ctx, queue, group)
 		if err != nil {
 			return err

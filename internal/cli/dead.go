@@ -53,8 +53,9 @@ func (a *app) deadShow(group *string) *cobra.Command {
 				return err
 			}
 			return a.emit(d, func(w io.Writer) {
-				fmt.Fprintf(w, "id\t%d\nkey\t%s\nattempts\t%d\nenqueued\t%s\ndied\t%s\nreason\t%s\nheaders\t%s\npayload\t%s\n",
-					d.ID, cell(d.Key), d.Attempts, cell(d.EnqueuedAt), cell(d.DiedAt), cell(d.Reason), cell(d.Headers), d.Payload)
+				fmt.Fprintf(w, "id\t%d\nkey\t%s\nattempts\t%d\nenqueued\t%s\ndied\t%s\nheaders\t%s\npayload\t%s\n",
+					d.ID, whole(d.Key), d.Attempts, cell(d.EnqueuedAt), cell(d.DiedAt), whole(d.Headers), d.Payload)
+				writeText(w, "reason", d.Reason)
 			})
 		})
 	}
@@ -67,8 +68,18 @@ func (a *app) deadRedrive(group *string) *cobra.Command {
 }
 
 func (a *app) deadDiscard(group *string) *cobra.Command {
-	return a.deadAction(group, "discard", "Remove dead letters for good", "discarded",
-		(*engine.Client).Discard, (*engine.Client).DiscardAll)
+	var yes bool
+	c := a.deadAction(group, "discard", "Remove dead letters for good", "discarded", (*engine.Client).Discard,
+		func(client *engine.Client, ctx context.Context, queue, group string) (int64, error) {
+			_, err := a.consent(ctx, client, yes, queue, group, func(l loss) string {
+				return fmt.Sprintf("%s%s of group %s of queue %s go", l.about, plural(l.Dead, "dead letter"), group, queue)
+			})
+			if err != nil {
+				return 0, err
+			}
+			return client.DiscardAll(ctx, queue, group)
+		})
+	return yesFlag(c, &yes)
 }
 
 // deadAction is a command on the dead letters named by ids, or on all of them when that is asked for in so many

@@ -27,6 +27,7 @@ const (
 	exitUnreachable = 5
 	exitForbidden   = 6
 	exitInterrupted = 130
+	exitUnread      = 141
 )
 
 const exitCodes = `  0    done; also when a receive found nothing
@@ -37,7 +38,8 @@ const exitCodes = `  0    done; also when a receive found nothing
        a data directory or an address in use (status 409)
   5    the database cannot be reached, or there is none; a server is not ready
   6    the role may not do this
-  130  interrupted before it was done`
+  130  interrupted, or answered with no, before it was done
+  141  whoever read the output went away, as head does behind a pipe; nothing is said`
 
 // exitCodesTopic is a page of `weir help`.
 func exitCodesTopic() *cobra.Command {
@@ -55,6 +57,8 @@ var (
 	errNoTerminal = errors.New("top needs a terminal")
 	// errNotReady says that a server cannot serve requests.
 	errNotReady = errors.New("not ready")
+	// errDeclined ends a command that was not allowed to go on.
+	errDeclined = errors.New("nothing was changed")
 	// errFound ends a doctor that has found an error.
 	errFound = errors.New("something is wrong")
 	// errFeedEnd ends a feed whose input has ended.
@@ -200,7 +204,7 @@ func exitCode(err error) int {
 		return exitConflict
 	case errors.As(err, &e):
 		return engineExitCode(e)
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, errDeclined):
 		return exitInterrupted
 	}
 	return exitError

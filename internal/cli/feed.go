@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/jsontext"
 )
 
 // How much of the input is read ahead, and sent at once: what waits while a batch is under way is the next batch.
@@ -145,6 +146,9 @@ func parseLine(raw []byte, opt sendOptions) (line, error) {
 		payload, err := payloadOf(raw, opt.text)
 		l.message.Payload = payload
 		return l, err
+	}
+	if err := jsontext.Check(raw); err != nil {
+		return l, &usageError{err: fmt.Errorf("it is not an envelope: %w", err), hint: envelopeHint}
 	}
 	var e envelope
 	decoder := json.NewDecoder(bytes.NewReader(raw))

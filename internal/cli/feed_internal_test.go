@@ -87,6 +87,7 @@ func TestAnEnvelopeWinsOverTheFlags(t *testing.T) {
 	}
 	for _, wrong := range []string{
 		`1`, `{}`, `[]`, `{"payload":1,"x":2}`, `{"payload":1} 2`, `{"payload":1,"delay_ms":"soon"}`,
+		`{"payload":1,"key":"\ud800"}`, "{\"payload\":1,\"dedup_key\":\"\xff\"}", `null`,
 	} {
 		if _, err := parseLine([]byte(wrong), opt); err == nil {
 			t.Errorf("%s: no error", wrong)

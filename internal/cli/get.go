@@ -27,7 +27,7 @@ func (a *app) get() *cobra.Command {
 				}
 				return a.emit(m, func(w io.Writer) {
 					fmt.Fprintf(w, "id\t%d\nkey\t%s\nenqueued\t%s\nheaders\t%s\npayload\t%s\n",
-						m.ID, cell(m.Key), cell(m.EnqueuedAt), cell(m.Headers), m.Payload)
+						m.ID, whole(m.Key), cell(m.EnqueuedAt), whole(m.Headers), m.Payload)
 					for _, group := range slices.Sorted(maps.Keys(m.States)) {
 						columns(w, "group "+group, m.States[group])
 					}

@@ -148,8 +148,26 @@ claimed or to be tried again, comes again when the new place lies before it and 
 }
 
 func (a *app) groupDrop() *cobra.Command {
-	return a.onGroup("drop", "Remove a group; other groups keep their messages", "is gone",
-		func(ctx context.Context, client *engine.Client, queue, group string) error {
-			return client.DropGroup(ctx, queue, group)
+	var yes bool
+	c := leaf("drop QUEUE GROUP", "Remove a group; other groups keep their messages", cobra.ExactArgs(2),
+		func(ctx context.Context, args []string) error {
+			queue, group := args[0], args[1]
+			return a.with(ctx, func(client *engine.Client) error {
+				gone, err := a.consent(ctx, client, yes, queue, group, func(l loss) string {
+					return fmt.Sprintf("group %s of queue %s goes%s,", group, queue, l.suffix())
+				})
+				if err != nil {
+					return err
+				}
+				if err := client.DropGroup(ctx, queue, group); err != nil {
+					return err
+				}
+				return a.say(struct {
+					Queue string `json:"queue"`
+					Group string `json:"group"`
+					loss
+				}{queue, group, gone}, "group %s of queue %s is gone%s", group, queue, gone.suffix())
+			})
 		})
+	return yesFlag(c, &yes)
 }

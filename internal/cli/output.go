@@ -8,6 +8,10 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+
+	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/top"
 )
 
 // emit prints a value as JSON, or as the table that rows writes, one tab between columns.
@@ -50,6 +54,15 @@ func columns(w io.Writer, values ...any) {
 // cell is a value in a table: on one line and not too wide.
 func cell(v any) string {
 	const widest = 60
+	text := whole(v)
+	if runes := []rune(text); len(runes) > widest {
+		text = string(runes[:widest-3]) + "..."
+	}
+	return text
+}
+
+// whole is a value on one line, however long.
+func whole(v any) string {
 	var text string
 	switch v := v.(type) {
 	case time.Time:
@@ -58,7 +71,7 @@ func cell(v any) string {
 		if v == nil {
 			return "-"
 		}
-		return cell(*v)
+		return whole(*v)
 	case *int:
 		if v == nil {
 			return "-"
@@ -74,19 +87,59 @@ func cell(v any) string {
 			return "-"
 		}
 		text = string(v)
+	case engine.Millis:
+		text = span(time.Duration(v))
+	case bytesOf:
+		text = top.Size(int64(v))
 	default:
 		text = fmt.Sprint(v)
 	}
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+	return plain(text)
+}
+
+// bytesOf is a number of bytes in a table.
+type bytesOf int64
+
+// span writes a time without units that are zero.
+func span(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// plain keeps a text from doing anything to a terminal but to be read: neither move its cursor nor turn its letters
+// round.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < ' ' || r >= 0x7f && r < 0xa0:
 			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return unicode.ReplacementChar
 		}
 		return r
 	}, text)
-	if runes := []rune(text); len(runes) > widest {
-		text = string(runes[:widest-3]) + "..."
+}
+
+// writeText writes a text of many lines, each below the other.
+func writeText(w io.Writer, name string, text *string) {
+	if text == nil {
+		fmt.Fprintf(w, "%s\t-\n", name)
+		return
 	}
-	return text
+	if !strings.Contains(strings.TrimRight(*text, "\n"), "\n") {
+		fmt.Fprintf(w, "%s\t%s\n", name, plain(strings.TrimRight(*text, "\n")))
+		return
+	}
+	fmt.Fprintln(w, name)
+	for line := range strings.Lines(*text) {
+		fmt.Fprintln(w, "  "+plain(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")))
+	}
 }
 
 // plural words a count.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weirmq/weir/internal/engine"
+	"github.com/weirmq/weir/internal/top"
 )
 
 // queue is the parent of the commands on queues.
@@ -104,7 +105,7 @@ func queueTable(w io.Writer, list []engine.Queue) {
 		"SEGMENT", "CLAIMS", "PAUSED", "CREATED")
 	for _, q := range list {
 		columns(w, q.Name, q.Lanes, q.Priorities, q.Aging, q.TTL, q.Retention, q.DedupWindow, q.BacklogMax,
-			q.MessageBytesMax, q.SegmentBytes, q.ClaimsBytes, q.Paused, q.CreatedAt)
+			bytesOf(q.MessageBytesMax), bytesOf(q.SegmentBytes), bytesOf(q.ClaimsBytes), q.Paused, q.CreatedAt)
 	}
 }
 
@@ -139,16 +140,13 @@ func (a *app) queueShow() *cobra.Command {
 func groupStats(w io.Writer, groups []engine.GroupStats) {
 	columns(w, "QUEUE", "GROUP", "WAITING", "CLAIMED", "DELAYED", "PARKED", "DEAD", "OLDEST", "SEGMENTS", "BYTES")
 	for _, g := range groups {
-		oldest, about := "-", ""
-		if g.OldestAge > 0 {
-			oldest = fmt.Sprintf("%.1fs", g.OldestAge)
-		}
+		about := ""
 		if !g.Exact {
 			about = "~"
 		}
 		number := func(n int64) string { return about + strconv.FormatInt(n, 10) }
 		columns(w, g.Queue, g.Group, number(g.Waiting), g.Claimed, number(g.Delayed), number(g.Parked), number(g.Dead),
-			oldest, g.Segments, g.Bytes)
+			top.Age(g.OldestAge), g.Segments, bytesOf(g.Bytes))
 	}
 	told := map[string]bool{}
 	for _, g := range groups {
@@ -166,7 +164,7 @@ func groupStats(w io.Writer, groups []engine.GroupStats) {
 func blocker(g engine.GroupStats) string {
 	text := *g.BlockedBy
 	if g.BlockerAge != nil {
-		text += fmt.Sprintf(", open for %.0fs", *g.BlockerAge)
+		text += ", open for " + top.Age(*g.BlockerAge)
 	}
 	if g.BlockerQuery != nil {
 		text += ": " + cell(*g.BlockerQuery)
@@ -187,8 +185,24 @@ func (a *app) queueRename() *cobra.Command {
 }
 
 func (a *app) queueDrop() *cobra.Command {
-	return a.onQueue("drop", "Remove a queue with all its messages", "is gone",
-		func(ctx context.Context, client *engine.Client, queue string) error {
-			return client.DropQueue(ctx, queue)
+	var yes bool
+	c := leaf("drop QUEUE", "Remove a queue with all its messages", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error {
+			return a.with(ctx, func(client *engine.Client) error {
+				gone, err := a.consent(ctx, client, yes, args[0], "", func(l loss) string {
+					return fmt.Sprintf("queue %s goes%s,", args[0], l.suffix())
+				})
+				if err != nil {
+					return err
+				}
+				if err := client.DropQueue(ctx, args[0]); err != nil {
+					return err
+				}
+				return a.say(struct {
+					Queue string `json:"queue"`
+					loss
+				}{args[0], gone}, "queue %s is gone%s", args[0], gone.suffix())
+			})
 		})
+	return yesFlag(c, &yes)
 }

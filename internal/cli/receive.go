@@ -76,6 +76,7 @@ type receiving struct {
 	client *engine.Client
 	queue  string
 	opt    receiveOptions
+	meter  *meter
 	got    int
 }
 
@@ -85,6 +86,8 @@ func (r *receiving) run(ctx context.Context) error {
 	listener := engine.NewListener(r.client, slog.New(slog.NewTextHandler(r.app.stderr, nil)))
 	defer listener.Close()
 	waiter := listener.Waiter(r.queue)
+	r.meter = r.app.startMeter("received", true)
+	defer r.meter.stop()
 	for ctx.Err() == nil && (r.opt.limit == 0 || r.got < r.opt.limit) {
 		n, err := r.once(ctx)
 		if err != nil {
@@ -126,6 +129,7 @@ func (r *receiving) once(ctx context.Context) (int, error) {
 	if err := r.print(list); err != nil {
 		return 0, errors.Join(err, r.giveBack(ctx, list))
 	}
+	r.meter.add(len(list))
 	if !r.opt.ack {
 		return len(list), nil
 	}
@@ -151,11 +155,11 @@ func (r *receiving) print(list []engine.Message) error {
 	return nil
 }
 
-// giveBack makes messages that could not be written due again at once.
+// giveBack makes messages that could not be written due again at once. Nobody has tried them, so that the attempt does
+// not count.
 func (r *receiving) giveBack(ctx context.Context, list []engine.Message) error {
-	now, reason := time.Duration(0), "the output of weir receive was closed"
 	for _, claim := range claimsOf(list) {
-		if _, err := r.client.Nack(ctx, r.queue, claim, nil, &now, &reason); err != nil {
+		if _, err := r.client.Release(ctx, r.queue, claim, nil); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestWhatCouldNotBeWrittenIsNotAcknowledgedAndDueAgain(t *testing.T) {
 		!strings.Contains(r.errors, "broken pipe") {
 		t.Errorf("exit code %d: %s", r.code, r.errors)
 	}
-	if list := lines[received](t, s.ok("", "receive", "q")); len(list) != 1 || list[0].Attempt != 2 {
+	if list := lines[received](t, s.ok("", "receive", "q")); len(list) != 1 || list[0].Attempt != 1 {
 		t.Errorf("received %+v", list)
 	}
 }
@@ -124,5 +125,51 @@ func TestTailShowsWhatComesAndTakesNothingAway(t *testing.T) {
 	}
 	if got := payloads(t, s.ok("", "tail", "q", "--start", "start", "--max", "2")); got != "1 2" {
 		t.Errorf("from the start: %s", got)
+	}
+}
+
+func TestAReaderThatHasEnoughEndsACommandQuietlyAndCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("1\n2\n", "send", "q")
+	for _, args := range [][]string{
+		{"receive", "q", "--ack"},
+		{"receive", "q", "--follow", "--ack"},
+		{"queue", "list"},
+		{"peek", "q", "-o", "json"},
+		{"status"},
+	} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = read.Close() // as head does
+		r := s.run(t.Context(), strings.NewReader(""), write, args...)
+		_ = write.Close()
+		if r.code != 141 || r.errors != "" {
+			t.Errorf("%v: exit code %d, said %q", args, r.code, r.errors)
+		}
+	}
+	list := lines[received](t, s.ok("", "receive", "q", "--max", "2"))
+	if len(list) != 2 || list[0].Attempt != 1 || list[1].Attempt != 1 {
+		t.Errorf("received %v, want both as their first attempt", list)
+	}
+}
+
+func TestAReaderWhoHasSeenEnoughIdsKeepsNoLineFromBeingSent(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	_ = read.Close()
+	if r := s.run(t.Context(), strings.NewReader(strings.Repeat("1\n", 2500)), write, "send", "q"); r.code != 0 ||
+		r.errors != "" {
+		t.Errorf("exit code %d, said %q", r.code, r.errors)
+	}
+	if n := pgtest.QueryVal[int](t, s.db, "select waiting::int from weir.stats('q')"); n != 2500 {
+		t.Errorf("%d messages are sent, want 2500", n)
 	}
 }

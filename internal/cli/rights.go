@@ -22,7 +22,7 @@ func (a *app) revoke() *cobra.Command {
 func (a *app) changeRight(
 	verb, short, done string, change func(*engine.Client, context.Context, engine.Right, string, string) error,
 ) *cobra.Command {
-	c := leaf(verb+" (produce | consume | admin) QUEUE ROLE", short, cobra.ExactArgs(3),
+	return leaf(verb+" (produce | consume | admin) QUEUE ROLE", short, cobra.ExactArgs(3),
 		func(ctx context.Context, args []string) error {
 			return a.with(ctx, func(client *engine.Client) error {
 				if err := change(client, ctx, engine.Right(args[0]), args[1], args[2]); err != nil {
@@ -33,6 +33,4 @@ func (a *app) changeRight(
 				return a.say(view, done, args[2], words[args[0]], args[1])
 			})
 		})
-	c.ValidArgs = []string{string(engine.Produce), string(engine.Consume), string(engine.Admin)}
-	return c
 }

@@ -158,7 +158,7 @@ func (a *app) printIDs(ids []int64, opt sendOptions) error {
 			fmt.Fprintf(&text, "%d\n", id)
 		}
 	}
-	if _, err := a.stdout.Write(text.Bytes()); err != nil {
+	if _, err := a.stdout.Write(text.Bytes()); err != nil && !a.unread() { // whoever has seen enough ids wants all sent
 		return fmt.Errorf("print ids: %w", err)
 	}
 	return nil
@@ -177,6 +177,7 @@ type sending struct {
 	queue  string
 	opt    sendOptions
 	feed   *feed
+	meter  *meter
 	sent   int64    // messages
 	upTo   int      // the line of the last of them
 	held   idRanges // ids that may be printed once the transaction has committed
@@ -187,6 +188,8 @@ func (s *sending) run(ctx context.Context) error {
 	defer s.feed.stop()
 	stopOnSignal := context.AfterFunc(ctx, s.feed.stop)
 	defer stopOnSignal()
+	s.meter = s.app.startMeter("sent", !s.opt.quiet)
+	defer s.meter.stop()
 	go s.feed.read(s.app.stdin, s.opt)
 	if !s.opt.atomic {
 		return s.explain(ctx, s.pump(ctx, s.client))
@@ -264,6 +267,7 @@ func (s *sending) pinpoint(ctx context.Context, failed *chunkError) error {
 // done counts what was sent and prints or keeps its ids.
 func (s *sending) done(chunk []line, ids []int64) error {
 	s.sent += int64(len(chunk))
+	s.meter.add(len(chunk))
 	s.upTo = chunk[len(chunk)-1].number
 	if s.opt.atomic {
 		s.held.add(ids)

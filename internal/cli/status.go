@@ -16,6 +16,34 @@ type statusView struct {
 	HTTP    string              `json:"http,omitempty"`
 	DataDir string              `json:"data_dir,omitempty"`
 	Groups  []engine.GroupStats `json:"groups"`
+	Paused  []pausedView        `json:"paused"`
+}
+
+// pausedView is a queue that delivers nothing, or of a queue that was asked for a group that gets nothing.
+type pausedView struct {
+	Queue string `json:"queue"`
+	Group string `json:"group,omitempty"`
+}
+
+// pauses lists what is paused: queues, or the groups of one.
+func pauses(ctx context.Context, client *engine.Client, queue string) ([]pausedView, error) {
+	list := []pausedView{}
+	if queue == "" {
+		queues, err := client.ListQueues(ctx)
+		for _, q := range queues {
+			if q.Paused {
+				list = append(list, pausedView{Queue: q.Name})
+			}
+		}
+		return list, err
+	}
+	groups, err := client.ListGroups(ctx, queue)
+	for _, g := range groups {
+		if g.Paused {
+			list = append(list, pausedView{g.Queue, g.Name})
+		}
+	}
+	return list, err
 }
 
 // status shows the engine's version and what every group has before it.
@@ -38,6 +66,13 @@ func (a *app) status() *cobra.Command {
 					}
 					fmt.Fprintln(w)
 					groupStats(w, view.Groups)
+					for _, p := range view.Paused {
+						if p.Group == "" {
+							fmt.Fprintf(w, "\n%s is paused: it delivers nothing\n", p.Queue)
+						} else {
+							fmt.Fprintf(w, "\n%s of %s is paused: it gets nothing\n", p.Group, p.Queue)
+						}
+					}
 				})
 			})
 		})
@@ -56,7 +91,11 @@ func (a *app) statusView(ctx context.Context, client *engine.Client, args []stri
 	if err != nil {
 		return statusView{}, err
 	}
-	view := statusView{Engine: version, Groups: groups}
+	paused, err := pauses(ctx, client, queue)
+	if err != nil {
+		return statusView{}, err
+	}
+	view := statusView{Engine: version, Groups: groups, Paused: paused}
 	if _, direct, err := a.findDSN(); err == nil && direct {
 		if state, err := a.running(); err == nil {
 			view.HTTP = state.HTTP

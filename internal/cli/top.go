@@ -91,14 +91,18 @@ func (a *app) runTop(ctx context.Context, opt topOptions, queue string) error {
 
 // topOnce prints one frame, or the figures.
 func (a *app) topOnce(ctx context.Context, opt top.Options, width int) error {
-	list, err := opt.Source.Stats(ctx, opt.Queue)
+	if a.output == "json" {
+		list, err := opt.Source.Stats(ctx, opt.Queue)
+		if err != nil {
+			return err
+		}
+		return writeJSON(a.stdout, map[string][]engine.GroupStats{"groups": list})
+	}
+	frame, err := top.Frame(ctx, opt, width)
 	if err != nil {
 		return err
 	}
-	if a.output == "json" {
-		return writeJSON(a.stdout, map[string][]engine.GroupStats{"groups": list})
-	}
-	if _, err := fmt.Fprint(a.stdout, top.Frame(opt, time.Now(), list, width)); err != nil {
+	if _, err := fmt.Fprint(a.stdout, frame); err != nil {
 		return fmt.Errorf("write frame: %w", err)
 	}
 	return nil

@@ -23,6 +23,10 @@ func saturated(args []any) []any {
 			if n != nil {
 				args[i] = fit(*n)
 			}
+		case []int:
+			for j := range n {
+				n[j] = fit(n[j])
+			}
 		}
 	}
 	return args

@@ -41,12 +41,31 @@ type Error struct {
 	Hint      string // the cure, may be empty
 	Status    int    // the HTTP status that says the same
 	Retryable bool   // the same call may succeed later
+	reason    string // why there is no connection, with addresses; may be empty
 	err       error
 }
 
 // Error returns the message with its SQLSTATE.
 func (e *Error) Error() string {
-	return e.Message + " (SQLSTATE " + e.Code + ")"
+	text := e.Message
+	if e.reason != "" {
+		text += ": " + e.reason
+	}
+	return text + " (SQLSTATE " + e.Code + ")"
+}
+
+// Public is the error for clients that have no business with the database itself: it tells neither where that is nor
+// who logs in there.
+func (e *Error) Public() *Error {
+	if !e.Unreachable() {
+		return e
+	}
+	p := *e
+	if p.Detail = ""; e.Code != codeConnection || e.reason == "" { // otherwise the words are this package's
+		p.Message, p.Hint = "the database cannot be reached", "Try again later. The server's log says more."
+	}
+	p.reason = ""
+	return &p
 }
 
 // Unwrap returns the error of the driver.
@@ -117,9 +136,9 @@ func convert(err error) error {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		return &Error{
-			Code: codeBadDSN, Name: "cannot_connect", Message: "cannot connect to the database: " + connectReason(connect),
+			Code: codeBadDSN, Name: "cannot_connect", Message: "cannot connect to the database",
 			Hint:   "Is PostgreSQL running at that address? `weir up` starts one; --dsn or WEIR_DSN names another.",
-			Status: http.StatusServiceUnavailable, Retryable: true, err: err,
+			Status: http.StatusServiceUnavailable, Retryable: true, reason: connectReason(connect), err: err,
 		}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -129,8 +148,9 @@ func convert(err error) error {
 	if errors.As(err, &netErr) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) {
 		return &Error{
-			Code: codeConnection, Name: "connection_failure", Message: "the connection to the database broke: " + err.Error(),
-			Hint: "Try again when the database is back.", Status: http.StatusServiceUnavailable, Retryable: true, err: err,
+			Code: codeConnection, Name: "connection_failure", Message: "the connection to the database broke",
+			Hint: "Try again when the database is back.", Status: http.StatusServiceUnavailable, Retryable: true,
+			reason: err.Error(), err: err,
 		}
 	}
 	return err

@@ -159,8 +159,8 @@ func (c *Client) ackAndReceive(ctx context.Context, ack, receive query) (
 	counts []*int, records []sharedRecord, err error,
 ) {
 	var calls pgx.Batch
-	calls.Queue(ack.text, ack.args...)
-	calls.Queue(receive.text, receive.args...)
+	calls.Queue(ack.text, saturated(ack.args)...)
+	calls.Queue(receive.text, saturated(receive.args)...)
 	results := c.q.SendBatch(ctx, &calls)
 	records, err = func() ([]sharedRecord, error) {
 		if err := results.QueryRow().Scan(&counts); err != nil {
@@ -222,7 +222,7 @@ func (c *Client) within(ctx context.Context, doing string, wait time.Duration, s
 ) {
 	var calls pgx.Batch
 	calls.Queue(sqlLockTimeout, strconv.FormatInt(wait.Milliseconds(), 10))
-	calls.Queue(sql, args...)
+	calls.Queue(sql, saturated(args)...)
 	results := c.q.SendBatch(ctx, &calls)
 	if _, err = results.Exec(); err == nil {
 		err = results.QueryRow().Scan(&counts)

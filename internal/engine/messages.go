@@ -63,7 +63,7 @@ func (c *Client) SendBatchAhead(
 func (c *Client) sendAhead(ctx context.Context, send query) ([]int64, error) {
 	var calls pgx.Batch
 	calls.Queue(sqlAsync)
-	calls.Queue(send.text, send.args...)
+	calls.Queue(send.text, saturated(send.args)...)
 	results := c.q.SendBatch(ctx, &calls)
 	ids, err := func() ([]int64, error) {
 		if _, err := results.Exec(); err != nil {
@@ -91,9 +91,9 @@ func (c *Client) Flush(ctx context.Context) error {
 	}
 	return &Error{
 		Code: codeConnection, Name: "connection_failure",
-		Message: "it is unknown whether the messages are durable: " + err.Error(),
+		Message: "it is unknown whether the messages are durable",
 		Hint:    "Look whether they are there before they are sent again, or send them with dedup keys.",
-		Status:  http.StatusServiceUnavailable, Retryable: true, err: err,
+		Status:  http.StatusServiceUnavailable, Retryable: true, reason: err.Error(), err: err,
 	}
 }
 
@@ -110,7 +110,7 @@ func (c *Client) SendOnceWithin(
 ) ([]Sent, error) {
 	var calls pgx.Batch
 	calls.Queue(sqlLockTimeout, strconv.FormatInt(wait.Milliseconds(), 10))
-	calls.Queue(sqlSendOnce, arrays(queue, batch, opt)...)
+	calls.Queue(sqlSendOnce, saturated(arrays(queue, batch, opt))...)
 	results := c.q.SendBatch(ctx, &calls)
 	sent, err := func() ([]Sent, error) {
 		if _, err := results.Exec(); err != nil {

@@ -106,11 +106,11 @@ type GroupStats struct {
 	Queue     string  `json:"queue"`
 	Group     string  `json:"group"`
 	Waiting   int64   `json:"waiting" doc:"Messages that a receive could get now."`
-	Claimed   int64   `json:"claimed" doc:"Messages under a live claim."`
+	Claimed   int64   `json:"claimed" doc:"Messages under a claim that is not finished, expired ones too."`
 	Delayed   int64   `json:"delayed" doc:"Messages that are not due yet: delayed sends and retries."`
 	Parked    int64   `json:"parked" doc:"Of an ordered group: messages of keys that are in trouble."`
 	Dead      int64   `json:"dead" doc:"Dead letters."`
-	OldestAge float64 `json:"oldest_age_s" doc:"Age of the oldest unfinished message in seconds; 0 when there is none."`
+	OldestAge float64 `json:"oldest_age_s" doc:"Age of the oldest waiting message in seconds; 0 when none waits."`
 	Lanes     int     `json:"lanes"`
 	Segments  int     `json:"segments"`
 	Bytes     int64   `json:"bytes" doc:"Disk space of the queue."`

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -42,12 +43,23 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		if strings.HasPrefix(r.URL.Path, "/v1/") {
 			asked.Method = http.MethodPost
 		}
-		if origin.Check(asked) != nil {
+		if origin.Check(asked) != nil || typedElsewhere(r) {
 			foreign.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// typedElsewhere reports whether a request is said to come from no page, as one that the user typed, and from the page
+// of another site as well. A browser says the first of requests that have no origin.
+func typedElsewhere(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" || r.Header.Get("Sec-Fetch-Site") != "none" {
+		return false
+	}
+	from, err := url.Parse(origin)
+	return err != nil || from.Host != r.Host
 }
 
 // knownHost reports whether the host of a request is an address, or a name of loopback or one the operator allowed.

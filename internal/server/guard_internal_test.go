@@ -29,6 +29,27 @@ func TestPagesOfOtherSitesAndForeignHostNamesAreRefused(t *testing.T) {
 		{"an image of another site", "GET", "localhost:9347", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
 		{"an address", "POST", "192.0.2.7:9347", nil, 204},
 		{"the same in an old browser", "POST", "localhost:9347", map[string]string{"Origin": "http://evil.example"}, 403},
+		{
+			"an origin although none was", "POST", "localhost:9347",
+			map[string]string{"Sec-Fetch-Site": "none", "Origin": "http://evil.example"},
+			403,
+		},
+		{
+			"the same of a page without one", "GET", "localhost:9347",
+			map[string]string{"Sec-Fetch-Site": "none", "Origin": "null"},
+			403,
+		},
+		{
+			"the same by another port", "DELETE", "localhost:9347",
+			map[string]string{"Sec-Fetch-Site": "none", "Origin": "http://localhost:1"},
+			403,
+		},
+		{
+			"the own origin", "POST", "localhost:9347",
+			map[string]string{"Sec-Fetch-Site": "none", "Origin": "http://localhost:9347"},
+			204,
+		},
+		{"typed by the user", "GET", "localhost:9347", map[string]string{"Sec-Fetch-Site": "none"}, 204},
 		{"the own page", "POST", "localhost:9347", map[string]string{"Sec-Fetch-Site": "same-origin"}, 204},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), c.method, "http://"+c.host+"/v1/queues/q", nil)

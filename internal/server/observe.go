@@ -47,7 +47,11 @@ func (s *Server) observe(m *metrics, next http.Handler) http.Handler {
 		c.traceID = span.TraceID()
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		m.inFlight.Inc()
+		answered := false
 		defer func() {
+			if !answered { // a panic cuts the connection, whatever was written
+				seen.status = http.StatusInternalServerError
+			}
 			took := time.Since(began)
 			m.inFlight.Dec()
 			m.observe(r, c, seen.status, took)
@@ -56,6 +60,7 @@ func (s *Server) observe(m *metrics, next http.Handler) http.Handler {
 				"client", hostOf(r.RemoteAddr), "status", seen.status, "ms", float64(took.Microseconds())/1000)
 		}()
 		next.ServeHTTP(seen, r.WithContext(ctx))
+		answered = true
 	})
 }
 

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/weirmq/weir/internal/engine"
 )
 
 // Options say what to show, and how.
@@ -70,9 +68,9 @@ func orderOf(key rune) order { return order{key: key} }
 
 // looked is the message that a look has ended.
 type looked struct {
-	at   time.Time
-	list []engine.GroupStats
-	err  error
+	sample
+
+	err error
 }
 
 // due is the message that it is time to look again.
@@ -90,9 +88,26 @@ func (m *Model) look() tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(m.ctx, timeout)
 		defer cancel()
-		list, err := m.opt.Source.Stats(ctx, "")
-		return looked{at: time.Now(), list: list, err: err}
+		seen, err := read(ctx, m.opt.Source, "")
+		return looked{seen, err}
 	}
+}
+
+// read takes a look at one queue, or at all.
+func read(ctx context.Context, source Source, queue string) (sample, error) {
+	list, err := source.Stats(ctx, queue)
+	if err != nil {
+		return sample{}, err //nolint:wrapcheck // it says what was being done
+	}
+	queues, err := source.ListQueues(ctx)
+	if err != nil {
+		return sample{}, err //nolint:wrapcheck // likewise
+	}
+	s := sample{at: time.Now(), list: list, paused: map[string]bool{}}
+	for _, q := range queues {
+		s.paused[q.Name] = q.Paused
+	}
+	return s, nil
 }
 
 // Update takes a message.
@@ -126,7 +141,7 @@ func (m *Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) take(l looked) {
 	m.looking, m.err = false, l.err
 	if l.err == nil {
-		m.past, m.now = m.now, sample{at: l.at, list: l.list}
+		m.past, m.now = m.now, l.sample
 	}
 }
 
@@ -147,6 +162,9 @@ func (m *Model) write(key tea.KeyPressMsg) {
 
 // press takes a key.
 func (m *Model) press(key string) tea.Cmd {
+	if m.helping {
+		return m.pressHelp(key)
+	}
 	letter, _ := utf8.DecodeRuneInString(key)
 	switch key {
 	case "q", "ctrl+c":
@@ -166,7 +184,7 @@ func (m *Model) press(key string) tea.Cmd {
 	case "R", "ctrl+l":
 		return m.look()
 	case "?":
-		m.helping = !m.helping
+		m.helping = true
 	default:
 		if _, known := sortKeys()[letter]; known && len(key) == 1 {
 			m.order = orderOf(letter)
@@ -175,11 +193,20 @@ func (m *Model) press(key string) tea.Cmd {
 	return nil
 }
 
-// back leaves the help, the groups, or the filter.
+// pressHelp takes a key while the help hides what the others would change.
+func (m *Model) pressHelp(key string) tea.Cmd {
+	switch key {
+	case "q", "ctrl+c":
+		return tea.Quit
+	case "?", "esc", "left", "h", "backspace", "enter", "space":
+		m.helping = false
+	}
+	return nil
+}
+
+// back leaves the filter, or the groups.
 func (m *Model) back() {
 	switch {
-	case m.helping:
-		m.helping = false
 	case m.filter != "":
 		m.filter = ""
 	case m.queue != "":

@@ -24,16 +24,20 @@ func (scripted) Stats(context.Context, string) ([]engine.GroupStats, error) {
 	return nil, errors.New("asked")
 }
 
+func (scripted) ListQueues(context.Context) ([]engine.Queue, error) { return nil, errors.New("asked") }
+
 // screen drives a Model as a terminal of a size would.
 type screen struct {
 	*testing.T
 	*Model
+
+	stopped map[string]bool // queues that are paused
 }
 
 func newScreen(t *testing.T, width, height int) *screen {
 	t.Helper()
 	opt := Options{Source: scripted{}, Name: "test on here", Every: time.Second, Sort: 'w', Advice: "make one"}
-	s := &screen{t, New(t.Context(), opt)}
+	s := &screen{T: t, Model: New(t.Context(), opt)}
 	s.paint = palette{}
 	s.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	return s
@@ -43,7 +47,7 @@ func newScreen(t *testing.T, width, height int) *screen {
 func (s *screen) see(seconds int, list ...engine.GroupStats) {
 	s.Helper()
 	s.looking = true
-	s.Update(looked{at: noon.Add(time.Duration(seconds) * time.Second), list: list})
+	s.Update(looked{sample: sample{at: noon.Add(time.Duration(seconds) * time.Second), list: list, paused: s.stopped}})
 }
 
 // keys presses keys by their names; the text of a name of one letter is that letter.
@@ -219,7 +223,7 @@ func TestAPauseAndAnErrorKeepTheLastFigures(t *testing.T) {
 	s.shows("no queues yet: make one")
 	s.see(1, group("orders", "default", 5, 0, 0, 0))
 	s.looking = true
-	_, next := s.Update(looked{at: noon, err: errors.New("the database\nis away")})
+	_, next := s.Update(looked{err: errors.New("the database\nis away")})
 	s.shows("cannot look: the database is away", "orders")
 	if next == nil || s.looking {
 		t.Error("it does not look again after an error")
@@ -269,4 +273,44 @@ func stripped(text string) string {
 		plain.WriteString(part)
 	}
 	return plain.String()
+}
+
+func TestBehindTheHelpKeysChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := newScreen(t, 120, 20)
+	s.see(0, group("a", "g1", 1, 9, 0, 0), group("b", "g1", 3, 0, 0, 0))
+	before := s.text()
+	for _, end := range []string{"?", "esc", "enter", "space"} {
+		s.keys("?", "d", "r", "down", "p", "/", "x")
+		if s.keys("R") != nil {
+			t.Error("R looks behind the help")
+		}
+		s.shows("a row")
+		s.keys(end)
+		if got := s.text(); got != before {
+			t.Errorf("after keys behind the help, and %s:\n%s\nwant\n%s", end, got, before)
+		}
+	}
+	s.keys("?")
+	if quit := s.keys("q"); quit == nil || quit() != tea.Quit() {
+		t.Error("q does not quit out of the help")
+	}
+}
+
+func TestPausedQueuesAreMarkedAndTheColumnIsThereOnlyForThem(t *testing.T) {
+	t.Parallel()
+	s := newScreen(t, 120, 10)
+	both := []engine.GroupStats{group("a", "g", 1, 0, 0, 0), group("b", "g", 3, 0, 0, 0)}
+	s.see(0, both...)
+	if strings.Contains(s.text(), "PAUSED") {
+		t.Errorf("nothing is paused:\n%s", s.text())
+	}
+	s.stopped = map[string]bool{"a": true}
+	s.see(1, both...)
+	s.shows("PAUSED", "a           1  paused")
+	if strings.Count(s.text(), "paused") != 1 {
+		t.Errorf("one of two is paused:\n%s", s.text())
+	}
+	s.keys("down", "enter")
+	s.shows("weir top · a", "paused: nothing is delivered")
 }

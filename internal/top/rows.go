@@ -11,14 +11,16 @@ import (
 
 // sample is what a Source said at some time.
 type sample struct {
-	at   time.Time
-	list []engine.GroupStats
+	at     time.Time
+	list   []engine.GroupStats
+	paused map[string]bool // queues
 }
 
 // row is one line of the table: a queue with the sums of its groups, or a group.
 type row struct {
 	name                                    string
 	groups                                  int
+	paused                                  bool // the queue
 	waiting, claimed, delayed, parked, dead int64
 	exact                                   bool
 	oldest                                  float64  // seconds
@@ -79,7 +81,7 @@ func groupRow(g engine.GroupStats, now sample, earlier map[place]counts) row {
 	r := row{
 		name: g.Group, groups: 1, waiting: g.Waiting, claimed: g.Claimed, delayed: g.Delayed, parked: g.Parked,
 		dead: g.Dead, exact: g.Exact, oldest: g.OldestAge, in: g.SentRate, out: g.DeliveredRate,
-		segments: g.Segments, bytes: g.Bytes,
+		segments: g.Segments, bytes: g.Bytes, paused: now.paused[g.Queue],
 	}
 	if g.BlockedBy != nil {
 		r.blocked = *g.BlockedBy

@@ -46,19 +46,20 @@ func columns(ofGroups bool) []column {
 		list = append(list, column{title: "GROUPS", text: func(r row) string { return strconv.Itoa(r.groups) }, worth: 3})
 	}
 	list = append(list,
+		column{title: "PAUSED", text: pause, mood: pausedMood, left: true, worth: 12},
 		column{title: "WAITING", text: number(func(r row) int64 { return r.waiting }), worth: 11},
 		column{title: "CLAIMED", text: number(func(r row) int64 { return r.claimed }), worth: 7},
 		column{title: "DELAYED", text: number(func(r row) int64 { return r.delayed }), worth: 5},
 		column{title: "PARKED", text: number(func(r row) int64 { return r.parked }), worth: 2},
 		column{title: "DEAD", text: number(func(r row) int64 { return r.dead }), mood: deadMood, worth: 9},
-		column{title: "OLDEST", text: func(r row) string { return age(r.oldest) }, mood: oldMood, worth: 10})
+		column{title: "OLDEST", text: func(r row) string { return Age(r.oldest) }, mood: oldMood, worth: 10})
 	if !ofGroups {
 		list = append(list, column{title: "IN/S", text: func(r row) string { return perSecond(r.in) }, worth: 8})
 	}
 	list = append(list, column{title: "OUT/S", text: func(r row) string { return perSecond(r.out) }, worth: 8})
 	if !ofGroups {
 		list = append(list,
-			column{title: "BYTES", text: func(r row) string { return size(r.bytes) }, worth: 6},
+			column{title: "BYTES", text: func(r row) string { return Size(r.bytes) }, worth: 6},
 			column{title: "SEGS", text: func(r row) string { return strconv.Itoa(r.segments) }, worth: 1},
 			column{title: "STORAGE WAITS FOR", text: blocker, mood: blockedMood, left: true, worth: 4})
 	}
@@ -84,12 +85,22 @@ func oldMood(r row) mood {
 
 func blockedMood(row) mood { return warn }
 
+// pause is empty where nothing is, so that the column is there only when it has something to say.
+func pause(r row) string {
+	if r.paused {
+		return "paused"
+	}
+	return ""
+}
+
+func pausedMood(row) mood { return warn }
+
 // blocker says what keeps the oldest segment, and for how long when it is a transaction.
 func blocker(r row) string {
 	if r.blocked == "" || r.blockedAge == 0 {
 		return r.blocked
 	}
-	return r.blocked + " (" + age(r.blockedAge) + ")"
+	return r.blocked + " (" + Age(r.blockedAge) + ")"
 }
 
 // layout is a table that fits a width.
@@ -241,8 +252,8 @@ func perSecond(rate *float64) string {
 	return short(*rate)
 }
 
-// age writes a time span in seconds.
-func age(seconds float64) string {
+// Age writes a time span in seconds.
+func Age(seconds float64) string {
 	s := int64(seconds)
 	switch {
 	case seconds <= 0:
@@ -257,8 +268,8 @@ func age(seconds float64) string {
 	return fmt.Sprintf("%dd", s/86_400)
 }
 
-// size writes a number of bytes.
-func size(n int64) string {
+// Size writes a number of bytes.
+func Size(n int64) string {
 	value, unit := float64(n), 0
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	for value >= 1024 && unit < len(units)-1 {

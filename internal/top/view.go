@@ -7,8 +7,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/weirmq/weir/internal/engine"
 )
 
 const helpText = `  up, down, page up, page down, home, end   select a row
@@ -22,7 +20,8 @@ const helpText = `  up, down, page up, page down, home, end   select a row
   q                                         quit
 
   A queue's numbers are the sums of its groups'. ~ marks estimates. IN/S and OUT/S are messages sent and
-  delivered a second since the last look, at first over the last minute. OLDEST is the longest wait.
+  delivered a second since the last look, at first over the last minute. OLDEST is the longest wait. PAUSED shows
+  queues that deliver nothing.
   STORAGE WAITS FOR says why the queue's oldest segment is not given back.`
 
 const (
@@ -143,11 +142,18 @@ func (m *Model) about() string {
 		if r.name != m.queue {
 			continue
 		}
-		text := fmt.Sprintf("in %s/s  storage %s in %d of 3 segments", perSecond(r.in), size(r.bytes), r.segments)
-		if r.blocked == "" {
+		text := ""
+		if r.paused {
+			text = "paused: nothing is delivered  "
+		}
+		text += fmt.Sprintf("in %s/s  storage %s in %d of 3 segments", perSecond(r.in), Size(r.bytes), r.segments)
+		if r.blocked != "" {
+			text += "  waits for " + oneLine(blocker(r))
+		}
+		if r.blocked == "" && !r.paused {
 			return cut(text, m.width)
 		}
-		return m.paint.warn.Render(cut(text+"  waits for "+oneLine(blocker(r)), m.width))
+		return m.paint.warn.Render(cut(text, m.width))
 	}
 	return ""
 }
@@ -162,14 +168,18 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// Frame returns one frame as plain text, of as many lines as it takes: what --once prints.
-func Frame(opt Options, at time.Time, list []engine.GroupStats, width int) string {
-	m := New(context.Background(), opt)
-	m.still, m.paint, m.width, m.height = true, palette{}, width, len(list)+linesAround+1
-	m.take(looked{at: at, list: list})
+// Frame takes one look and returns it as plain text, of as many lines as it takes: what --once prints.
+func Frame(ctx context.Context, opt Options, width int) (string, error) {
+	seen, err := read(ctx, opt.Source, opt.Queue)
+	if err != nil {
+		return "", err
+	}
+	m := New(ctx, opt)
+	m.still, m.paint, m.width, m.height = true, palette{}, width, len(seen.list)+linesAround+1
+	m.take(looked{seen, nil})
 	var text strings.Builder
 	for _, line := range m.body() {
 		text.WriteString(line + "\n")
 	}
-	return text.String()
+	return text.String(), nil
 }

@@ -53,7 +53,8 @@ const claims = `select format('%s: %s from %s, try %s, by %s, %s', claim_id, mes
 func TestClaimsShowWhatIsHeldAndByWhom(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'other')", queue)
-		b.db.Exec(b, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[10]))", queue)
+		// No more than the claims take: of what is new and what is due again a receive may take either first.
+		b.db.Exec(b, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[5]))", queue)
 		b.wantList("no claims", b.list(claims, 100, 0))
 		first := b.claim(b.as("one"), "default", 3)
 		second := b.claim(b.as("two"), "default", 2)

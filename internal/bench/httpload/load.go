@@ -109,10 +109,13 @@ func (r *run) with(ctx context.Context, do func(context.Context, *Conn) error) e
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
 	err = do(ctx, c)
-	if ctx.Err() != nil && r.ended.Load() {
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case r.ended.Load():
 		return nil // the tail is over; what is missing counts as lost
 	}
-	return err
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err) // the connection was closed for that
 }
 
 // produce sends batches until the time is over.

@@ -7,10 +7,8 @@ package api
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +23,7 @@ import (
 // Limits of a request.
 const (
 	DefaultBodyMax = 32 << 20
+	DefaultLookMax = 30 * time.Second
 	bodyTimeout    = 30 * time.Second
 	waitMax        = 60 * time.Second
 )
@@ -35,6 +34,8 @@ type Options struct {
 	BodyMax int64
 	// BodiesMax limits the bodies of all requests under way, together; 0 means twice BodyMax.
 	BodiesMax int64
+	// LookMax is how long a request that only looks may keep the database busy; 0 means DefaultLookMax.
+	LookMax time.Duration
 	// Version is the program's own.
 	Version string
 	// Listener tells the receives that wait; without one they look again and again.
@@ -86,6 +87,9 @@ func New(client *engine.Client, opt Options) http.Handler {
 	if opt.Dispatcher == nil {
 		opt.Dispatcher = dispatch.New(opt.Drain, client, opt.Listener, opt.Log)
 	}
+	if opt.LookMax <= 0 {
+		opt.LookMax = DefaultLookMax
+	}
 	a := &api{engine: client, dispatch: opt.Dispatcher, opt: opt, holders: newHolders()}
 	a.mux = newGatedMux(opt.Gate, a.withBody)
 	for _, ending := range []string{".json", ".yaml", "-3.0.json", "-3.0.yaml"} {
@@ -110,23 +114,7 @@ func config(version string) huma.Config {
 	c.DocsPath = ""
 	c.SchemasPath = ""
 	c.RejectUnknownQueryParameters = true
-	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: decodeStrict}
+	format := huma.Format{Marshal: marshal, Unmarshal: decodeStrict}
 	c.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	return c
-}
-
-// recovered turns a panic of a handler into a problem, so that one broken request ends nothing else.
-func (a *api) recovered(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			cause := recover()
-			if err, ok := cause.(error); cause == nil || ok && errors.Is(err, http.ErrAbortHandler) {
-				return
-			}
-			a.opt.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "panic", cause,
-				"stack", string(debug.Stack()))
-			writeProblem(w, newProblem(http.StatusInternalServerError, "the server failed on this request", ""))
-		}()
-		next.ServeHTTP(w, r)
-	})
 }

@@ -1,14 +1,11 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/weirmq/weir/internal/server/dispatch"
@@ -63,34 +60,4 @@ func bodyProblem(err error) *Problem {
 		return newProblem(http.StatusRequestTimeout, "the body did not arrive within "+bodyTimeout.String(), "")
 	}
 	return newProblem(http.StatusBadRequest, "cannot read the body: "+err.Error(), "")
-}
-
-// decodeStrict reads one JSON value and nothing else; a field that no route knows is more likely a typing error than
-// a wish to have it ignored.
-func decodeStrict(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return jsonReason(err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("there is something after the JSON value, at byte %d", d.InputOffset())
-	}
-	return nil
-}
-
-// jsonReason says in plain words what is wrong with a JSON text.
-func jsonReason(err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("not JSON: %s, at byte %d", syntax.Error(), syntax.Offset)
-	case errors.As(err, &kind):
-		reason := fmt.Sprintf("a JSON %s cannot be read as %s", kind.Value, kind.Type)
-		return errors.New(strings.TrimPrefix(kind.Field+": "+reason, ": "))
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return errors.New("not JSON: it ends too early")
-	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }

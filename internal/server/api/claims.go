@@ -40,6 +40,9 @@ type acksOutput struct {
 func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error) {
 	parts := make([]engine.ClaimPart, len(in.Body.Acks))
 	for i, item := range in.Body.Acks {
+		if err := someIDs("acks", i, item.IDs); err != nil {
+			return nil, err
+		}
 		parts[i] = engine.ClaimPart{Claim: item.ClaimID, IDs: item.IDs}
 	}
 	tracing.Settled(ctx, len(parts))
@@ -85,6 +88,9 @@ type nacksOutput struct {
 func (a *api) nack(ctx context.Context, in *nackInput) (*output[nacksOutput], error) {
 	parts := make([]engine.ClaimPart, len(in.Body.Nacks))
 	for i, item := range in.Body.Nacks {
+		if err := someIDs("nacks", i, item.IDs); err != nil {
+			return nil, err
+		}
 		delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), item.DelayMS)
 		if err != nil {
 			return nil, err
@@ -121,6 +127,9 @@ type releasesOutput struct {
 func (a *api) release(ctx context.Context, in *releaseInput) (*output[releasesOutput], error) {
 	parts := make([]engine.ClaimPart, len(in.Body.Releases))
 	for i, item := range in.Body.Releases {
+		if err := someIDs("releases", i, item.IDs); err != nil {
+			return nil, err
+		}
 		parts[i] = engine.ClaimPart{Verb: engine.VerbRelease, Claim: item.ClaimID, IDs: item.IDs}
 	}
 	list, err := a.settle(ctx, in.Queue, "releases", parts)
@@ -152,10 +161,22 @@ type rejectsOutput struct {
 func (a *api) reject(ctx context.Context, in *rejectInput) (*output[rejectsOutput], error) {
 	parts := make([]engine.ClaimPart, len(in.Body.Rejects))
 	for i, item := range in.Body.Rejects {
+		if err := someIDs("rejects", i, item.IDs); err != nil {
+			return nil, err
+		}
 		parts[i] = engine.ClaimPart{Verb: engine.VerbReject, Claim: item.ClaimID, IDs: item.IDs, Reason: item.Reason}
 	}
 	list, err := a.settle(ctx, in.Queue, "rejects", parts)
 	return reply(rejectsOutput{Rejects: list}, err)
+}
+
+// someIDs refuses a list of ids that is there and empty: nothing would be done, and the answer would be that of work
+// that was finished before.
+func someIDs(list string, i int, ids []int64) error {
+	if ids == nil || len(ids) > 0 {
+		return nil
+	}
+	return invalid(fmt.Sprintf("body.%s[%d].ids", list, i), "the list is empty", "Leave it out to mean the whole claim.")
 }
 
 // settle gives back or rejects parts of claims, all or none, together with those of other requests; what cannot be done

@@ -3,10 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
-	"strconv"
-	"sync"
 )
 
 // directInput is the input of a route that is answered directly.
@@ -64,24 +61,3 @@ func newBody(text []byte) *body {
 
 // Close implements io.Closer.
 func (b *body) Close() error { return nil }
-
-// encoded are buffers for answers.
-var encoded = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// writeJSON writes an answer as huma does.
-func writeJSON(w http.ResponseWriter, status int, value any) {
-	text, _ := encoded.Get().(*bytes.Buffer) // nothing else is put there
-	text.Reset()
-	encoder := json.NewEncoder(text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic(err) // answers are made of what JSON knows; recovered says so and logs it
-	}
-	w.Header().Set("Content-Type", typeJSON)
-	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
-	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes()) // fails when the client has gone
-	if text.Cap() <= 1<<20 {
-		encoded.Put(text)
-	}
-}

@@ -116,6 +116,7 @@ func problemOf(err error) *Problem {
 	}
 	var e *engine.Error
 	if errors.As(err, &e) {
+		e = e.Public()
 		p := &Problem{
 			Type: "urn:weir:error:" + e.Name, Title: http.StatusText(e.Status), Status: e.Status, Detail: e.Message,
 			SQLState: e.Code, Name: e.Name, Hint: e.Hint, Retryable: e.Retryable,

@@ -174,6 +174,9 @@ type snoozeOutput struct {
 func (a *api) snooze(ctx context.Context, in *snoozeInput) (*output[snoozeOutput], error) {
 	parts := make([]engine.ClaimPart, len(in.Body.Snoozes))
 	for i, item := range in.Body.Snoozes {
+		if err := someIDs("snoozes", i, item.IDs); err != nil {
+			return nil, err
+		}
 		delay, err := optionalSpan(fmt.Sprintf("body.snoozes[%d].delay_ms", i), &item.DelayMS)
 		if err != nil {
 			return nil, err

@@ -117,8 +117,14 @@ func route[I, O any](
 		MaxBodyBytes:     -1,
 	}
 	op.DefaultStatus = statusOf(name)
+	looks := method == get && name != "events"
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
-		leave, err := a.turn(ctx, name, in)
+		if looks {
+			var end context.CancelFunc
+			ctx, end = context.WithTimeout(ctx, a.opt.LookMax)
+			defer end()
+		}
+		leave, err := a.turn(ctx, looks, name, in)
 		if err == nil {
 			defer leave()
 			var out *O
@@ -135,17 +141,22 @@ func route[I, O any](
 }
 
 // turn waits for the turn of an operation on a queue, unless it shares calls with others: what it then has to do alone
-// waits for its turn itself.
-func (a *api) turn(ctx context.Context, operation string, in any) (leave func(), err error) {
+// waits for its turn itself. Looks at the whole database have turns of their own, as those of a queue without a name.
+func (a *api) turn(ctx context.Context, looks bool, operation string, in any) (leave func(), err error) {
 	on, is := in.(interface{ queue() string })
 	switch operation {
 	case "send_batch", "receive", "events", "pop", "ack", "nack", "release", "reject", "extend", "snooze", "finish":
 		is = false
+	case "health", "ready", "version", "whoami": // who asks whether the server is well waits for nobody
+		looks = false
 	}
-	if !is {
-		return func() {}, nil
+	switch {
+	case is:
+		return a.dispatch.Alone(ctx, on.queue())
+	case looks:
+		return a.dispatch.Alone(ctx, "")
 	}
-	return a.dispatch.Alone(ctx, on.queue())
+	return func() {}, nil
 }
 
 // statusOf is the status of an operation that was carried out; 0 is for huma to choose.

@@ -119,15 +119,18 @@ func (a *api) allowSchedule(ctx context.Context, name string) error {
 	return a.allow(ctx, auth.Admin, list[i].Queue)
 }
 
+// yearMax is the last year that a time in JSON has.
+const yearMax = 9999
+
 type nextTimesInput struct {
 	Cron     string    `query:"cron" required:"true" example:"*/15 8-17 * * MON-FRI"`
 	TimeZone string    `query:"time_zone" default:"UTC"`
 	After    time.Time `query:"after" doc:"Now unless given."`
-	N        int       `query:"n" default:"10" doc:"How many times, 1 to 10,000."`
+	N        int       `query:"n" default:"10" minimum:"1" maximum:"100" doc:"How many times, 1 to 100."`
 }
 
 type nextTimesOutput struct {
-	Times []time.Time `json:"times" doc:"Fewer than asked for when there are no more within nine years."`
+	Times []time.Time `json:"times" doc:"Fewer when there are no more within nine years, or before the year 10000."`
 }
 
 // nextTimes shows when a cron expression would be due.
@@ -137,5 +140,6 @@ func (a *api) nextTimes(ctx context.Context, in *nextTimesInput) (*output[nextTi
 		after = &in.After
 	}
 	times, err := a.engine.NextTimes(ctx, in.Cron, in.TimeZone, after, in.N)
+	times = slices.DeleteFunc(times, func(t time.Time) bool { return t.Year() > yearMax })
 	return reply(nextTimesOutput{Times: times}, err)
 }

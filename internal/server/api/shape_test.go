@@ -182,3 +182,79 @@ func TestBodiesThatAreTooManyTogetherAreTurnedAwayAndCountedNoLonger(t *testing.
 		t.Errorf("when they are gone: %d %s", third.Code, third.Body)
 	}
 }
+
+func TestNullStandsForNothingThatHasToBeThere(t *testing.T) {
+	t.Parallel()
+	const messages, group = "/v1/queues/q/messages", "/v1/queues/q/groups/g"
+	for _, c := range []struct{ method, path, body, detail string }{
+		{"POST", messages, `null`, "null"},
+		{"POST", messages, ` null `, "null"},
+		{"POST", messages, `{"messages":[null]}`, "messages[0]"},
+		{"POST", messages, `{"messages":[{"payload":1},null]}`, "messages[1]"},
+		{"POST", group + "/receive", `null`, "null"},
+		{"POST", group + "/pop", `null`, "null"},
+		{"POST", group + "/ack", `null`, "null"},
+		{"POST", group + "/ack", `{"acks":[null]}`, "acks[0]"},
+		{"POST", group + "/ack", `{"acks":[{"claim_id":null}]}`, "acks[0].claim_id"},
+		{"POST", group + "/ack", `{"acks":[{"claim_id":1,"ids":[2,null]}]}`, "acks[0].ids[1]"},
+		{"POST", group + "/finish", `{"jobs":[null]}`, "jobs[0]"},
+		{"POST", group + "/seek", `{"position":null}`, "position"},
+		{"POST", group + "/discard", `null`, "null"},
+		{"POST", "/v1/transaction", `null`, "null"},
+		{"POST", "/v1/transaction", `{"acks":[null]}`, "acks[0]"},
+		{"POST", "/v1/transaction", `{"sends":[{"queue":null,"messages":[{"payload":1}]}]}`, "sends[0].queue"},
+		{"POST", "/v1/queues/q/jobs", `{"jobs":[null]}`, "jobs[0]"},
+		{"POST", "/v1/queues/q/jobs", `null`, "null"},
+		{"PUT", "/v1/queues/q", `null`, "null"},
+		{"PATCH", group, `null`, "null"},
+	} {
+		got := ask(t, c.method, c.path, "application/json", c.body)
+		if got.Code != http.StatusBadRequest || got.problem.SQLState != "WR006" ||
+			!strings.Contains(got.problem.Detail, c.detail) || !strings.Contains(got.problem.Detail, "null") {
+			t.Errorf("%s %s: %d %s", c.path, c.body, got.Code, got.Body)
+		}
+	}
+	for contentType, body := range map[string]string{
+		"application/x-ndjson": "{\"payload\":1}\nnull\n", "application/cloudevents+json": "null",
+		"application/cloudevents-batch+json": "[null]",
+	} {
+		if got := ask(t, "POST", messages, contentType, body); got.Code != http.StatusBadRequest {
+			t.Errorf("%s %q: %d %s", contentType, body, got.Code, got.Body)
+		}
+	}
+}
+
+func TestTextThatIsNoneIsRefusedWhereverItStands(t *testing.T) {
+	t.Parallel()
+	const messages = "/v1/queues/q/messages"
+	for body, detail := range map[string]string{
+		`{"messages":[{"payload":1,"key":"\ud800"}]}`:             "half of a character",
+		`{"messages":[{"payload":1,"key":"a\uDC00"}]}`:            "half of a character",
+		`{"messages":[{"payload":1,"key":"\ud800\u0041"}]}`:       "half of a character",
+		`{"messages":[{"payload":1,"key":"\ud83d\ude00\ude00"}]}`: "half of a character",
+		`{"messages":[{"payload":1,"dedup_key":"\\\ud800"}]}`:     "half of a character",
+		`{"messages":[{"payload":"\ud800"}]}`:                     "half of a character",
+		"{\"messages\":[{\"payload\":1,\"key\":\"\xff\"}]}":       "UTF-8",
+		"{\"messages\":[{\"payload\":\"\xed\xa0\x80\"}]}":         "UTF-8",
+	} {
+		got := ask(t, "POST", messages, "application/json", body)
+		if got.Code != http.StatusBadRequest || !strings.Contains(got.problem.Detail, detail) {
+			t.Errorf("%s: %d %s", body, got.Code, got.Body)
+		}
+	}
+	for contentType, body := range map[string]string{
+		"application/x-ndjson":               `{"payload":1,"key":"\ud800"}`,
+		"application/cloudevents+json":       `{"specversion":"1.0","id":"\ud800","source":"s","type":"t"}`,
+		"application/cloudevents-batch+json": `[{"specversion":"1.0","id":"1","source":"s","type":"t","data":"\udfff"}]`,
+	} {
+		got := ask(t, "POST", messages, contentType, body)
+		if got.Code != http.StatusBadRequest || !strings.Contains(got.problem.Detail, "half of a character") {
+			t.Errorf("%s: %d %s", contentType, got.Code, got.Body)
+		}
+	}
+	got := ask(t, "POST", messages, "application/json",
+		`{"messages":[{"payloada":1,"key":"\ud83d\ude00\\ud800"}]}`)
+	if !strings.Contains(got.problem.Detail, "unknown field") { // the text is one: something else is wrong with it
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+}

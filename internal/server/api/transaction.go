@@ -129,8 +129,11 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 		*list = []finished{}
 	}
 	done.Sends = make([]sendOutput, len(b.Sends))
-	for _, m := range b.Acks {
+	for i, m := range b.Acks {
 		settle("acks", m.Queue, m.ClaimID, &done.Acks, func(ctx context.Context, tx *engine.Client) (int, error) {
+			if err := someIDs("acks", i, m.IDs); err != nil {
+				return 0, err
+			}
 			return tx.AckUnfinished(ctx, m.Queue, m.ClaimID, m.IDs)
 		})
 	}
@@ -141,6 +144,9 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 	}
 	for i, m := range b.Nacks {
 		settle("nacks", m.Queue, m.ClaimID, &done.Nacks, func(ctx context.Context, tx *engine.Client) (int, error) {
+			if err := someIDs("nacks", i, m.IDs); err != nil {
+				return 0, err
+			}
 			delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), m.DelayMS)
 			if err != nil {
 				return 0, err
@@ -148,13 +154,19 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 			return tx.Nack(ctx, m.Queue, m.ClaimID, m.IDs, delay, m.Reason)
 		})
 	}
-	for _, m := range b.Releases {
+	for i, m := range b.Releases {
 		settle("releases", m.Queue, m.ClaimID, &done.Releases, func(ctx context.Context, tx *engine.Client) (int, error) {
+			if err := someIDs("releases", i, m.IDs); err != nil {
+				return 0, err
+			}
 			return tx.Release(ctx, m.Queue, m.ClaimID, m.IDs)
 		})
 	}
-	for _, m := range b.Rejects {
+	for i, m := range b.Rejects {
 		settle("rejects", m.Queue, m.ClaimID, &done.Rejects, func(ctx context.Context, tx *engine.Client) (int, error) {
+			if err := someIDs("rejects", i, m.IDs); err != nil {
+				return 0, err
+			}
 			return tx.Reject(ctx, m.Queue, m.ClaimID, m.IDs, m.Reason)
 		})
 	}

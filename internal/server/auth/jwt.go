@@ -135,10 +135,17 @@ func (j *JWT) verify(ctx context.Context, text string, now time.Time) (*Caller, 
 	if err := token.Claims(&claims); err != nil {
 		return nil, errJWT
 	}
+	ends := token.Expiry
+	if ends.After(lastTime) {
+		ends = lastTime
+	}
 	return &Caller{
-		Kind: ByJWT, Name: token.Subject, Grants: grantsOf(claims[j.opt.ScopeClaim]), ExpiresAt: &token.Expiry, proof: text,
+		Kind: ByJWT, Name: token.Subject, Grants: grantsOf(claims[j.opt.ScopeClaim]), ExpiresAt: &ends, proof: text,
 	}, nil
 }
+
+// lastTime is the last second that an answer in JSON can name.
+var lastTime = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 
 // grantsOf reads the scopes of a claim. Those that are not Weir's, or not well formed, allow nothing.
 func grantsOf(claim json.RawMessage) []Grant {

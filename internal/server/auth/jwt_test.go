@@ -308,3 +308,20 @@ func TestKeysComeFromAFileToo(t *testing.T) {
 		}
 	}
 }
+
+func TestAJWTThatEndsPastAllCalendarsCanBeShown(t *testing.T) {
+	t.Parallel()
+	key, i := rsaKey(t), newIssuer(t)
+	i.publish("k", &key.PublicKey)
+	gate := gateOf(t, auth.JWTOptions{Issuer: i.URL, Audience: "weir"}, nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/whoami", nil)
+	far := claims(i, map[string]any{"exp": int64(1) << 40})
+	r.Header.Set("Authorization", "Bearer "+sign(t, jose.RS256, key, "k", far))
+	caller, err := gate.Enter(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := json.Marshal(caller.ExpiresAt); err != nil || string(text) != `"9999-12-31T23:59:59Z"` {
+		t.Errorf("it ends at %s, %v", text, err)
+	}
+}

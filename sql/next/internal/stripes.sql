@@ -15,4 +15,4 @@ as $$ select case when p_stripe < 2 then 1 when p_stripe < 4 then 2 when p_strip
     when p_stripe < 32 then 16 when p_stripe < 64 then 32 else 64 end $$;
 create or replace function weir_internal.stripe_of(p_id bigint, p_mask int)
 returns int language sql immutable
-as $$ select p_mask + 1 + ((p_id / 1000) # (p_id / 16000) # (p_id / 256000))::int8::bit(32)::int & p_mask $$;
+as $$ select p_mask + 1 + (((p_id / 1000) # (p_id / 16000) # (p_id / 256000)) & p_mask)::int $$;

@@ -1,5 +1,5 @@
 -- weir_log.read_0 .. 3, records_0 .. 3, append_0 .. 2, has_new_0 .. 2, peek_0 .. 2, new_lanes_0 .. 2, cursor_0 .. 2,
--- cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1
+-- cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1, ack_all_0 .. 1, peek_plain_0_0 .. 1_2, is_late_0 .. 2, read_plain_0 .. 2, claim_plain_0 .. 1
 -- The statements that must name one table of a ring: the same text for each. No statement names two segments, or a
 -- truncation of one would wait for who reads another. Table 3 of the log is `rest`; table 2 of the claim log is both.
 --
@@ -17,7 +17,7 @@
 --   p_ring      append: the ring's state; nothing is appended when it has turned meanwhile
 --   r           append: the record
 --   p_now       peek: the time
---   p_claim, p_id  ack: a message of a claim; p_id null = all of it
+--   p_claim, p_id  ack: a message of a claim
 --   s           records: where the messages of a claim lie
 -- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended. cursor: the
 --   newest row of a cursor, null when it has none. records: all records there. has_new: whether the open segment has something that is not visible in
@@ -111,34 +111,6 @@ $body$$text$, k, case when k < 3 then 'log_' || k else 'rest' end, case when k =
     end loop;
     for k in 0 .. 2 loop
         execute format($text$
-create or replace function weir_log.read_plain_%1$s(p weir_internal.plain, p_want int)
-returns weir_internal.log_record[]
-language plpgsql
-as $body$
-declare
-    r weir_internal.log_record;
-    v_out weir_internal.log_record[];
-begin
-    for r in
-        select * from weir_log.log_%1$s s
-        where s.queue_no = p.queue_no and s.lane = 0
-            and (s.txid, s.id) > (greatest(p.txid, pg_snapshot_xmax(p.prev)),
-                case when p.txid < pg_snapshot_xmax(p.prev) then 0 else p.pos end)
-            and s.txid < pg_snapshot_xmax(p.cur) and pg_visible_in_snapshot(s.txid, p.cur)
-        order by s.txid, s.id limit p_want + 1
-    loop
-        if p_want <= 0 then
-            r.payloads := null;
-            r.n := 0;
-        end if;
-        v_out := array_append(v_out, r);
-        p_want := p_want - r.n + weir_internal.claimed_of(r, p.txid, p.pos);
-        exit when r.n = 0;
-    end loop;
-    return v_out;
-end
-$body$$text$, k);
-        execute format($text$
 create or replace function weir_log.has_new_%1$s(c weir_internal.claim, p_queue int)
 returns boolean
 language plpgsql
@@ -226,35 +198,6 @@ begin
 end
 $body$$text$, k);
         execute format($text$
-create or replace function weir_log.peek_plain_%1$s(p_queue text, p_group text, p_now timestamptz)
-returns weir_internal.plain
-language plpgsql
-as $body$
-declare
-    p weir_internal.plain;
-begin
-    select q.no, g.no, g.since, c.id, c.prev, c.cur, c.lo, c.seg, c.txid, c.pos, c.finished, c.low, c.next_expiry,
-        c.total, c.due_at, c.due_id
-    into p
-    from weir_internal.queues q
-    join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
-    cross join lateral (
-        select * from weir_log.claims_%1$s l
-        where l.kind = 'c' and l.group_no = g.no and l.lane = 0 and l.stripe = 1 order by l.id desc limit 1) c
-    where q.name = p_queue
-        and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
-        and not (q.keyed or g.ordered or g.limited or g.paused or g.queue_paused) and q.priorities = 1
-        and g.ttl = interval '0' and c.width is null and c.next_expiry > p_now
-        and not exists (select from weir_log.delayed d where d.queue_no = q.no and d.due_at <= p_now)
-        and (select a.next_expiry <= p_now from weir_log.claims_%1$s a
-             where a.kind = 'c' and a.group_no = g.no and a.lane = -1 and a.stripe = 1 order by a.id desc limit 1)
-            is not true
-        and not exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
-        and not exists (select from weir_internal.cancellations n where n.queue_no = q.no);
-    return p;
-end
-$body$$text$, k);
-        execute format($text$
 create or replace function weir_log.cursor_%1$s(p_group int, p_lane int, p_stripe int)
 returns weir_internal.claim
 language plpgsql
@@ -287,6 +230,8 @@ begin
             and o.claim is not null
             and (select true from weir_log.claims_%1$s d -- settled as a whole, as nearly always
                  where d.claim = o.claim and d.kind = 'D' and d.ids is null limit 1) is null
+            and (o.n > 1 or (select true from weir_log.claims_%1$s d
+                             where d.claim = o.claim and d.kind = 'd' and d.id = lower(o.ids) limit 1) is null)
         order by o.id
     loop
         continue when c.id = v_seen; -- a claim carried over stands in both tables for a while
@@ -314,49 +259,48 @@ create or replace function weir_log.ack_%1$s(p_ring bigint, p_queue text, p_clai
 returns int
 language plpgsql
 as $body$
-declare
-    v_n int;
 begin
     insert into weir_log.claims_%1$s (kind, claim, id, n)
-    select case when c.n = 1 or p_id is null then 'D' else 'd' end, p_claim,
-        case when c.n > 1 and p_id is not null then p_id end, case when p_id is null then c.n else 1 end
+    select 'd', p_claim, p_id, 1
     from weir_log.claims_%1$s c
-    where c.claim = p_claim and c.kind = 'c' and c.id = p_claim and c.deadline > weir_internal.clock()
-        and (p_id is null or p_id <@ c.ids)
-        and (select not g.limited from weir_internal.groups g
-             where g.no = c.group_no and g.queue_no = (
-                 select q.no from weir_internal.queues q
-                 where q.name = p_queue
-                     and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]))
+    where c.claim = p_claim and c.kind = 'c' and p_id <@ c.ids and c.deadline > weir_internal.clock()
+        and c.limited is null
+        and c.queue_no = (
+            select q.no from weir_internal.queues q
+            where q.name = p_queue
+                and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid])
         and (select true from weir_log.claims_%1$s d
-             where d.claim = p_claim and d.kind = 'c' and d.id > p_claim limit 1) is null -- it has one lane only
-        and (select true from weir_log.claims_%1$s d where d.claim = p_claim and d.kind = 'D' limit 1) is null
-        and (select true from weir_log.claims_%1$s d where d.claim = p_claim and d.kind > 'e' limit 1) is null
+             where d.claim = p_claim and d.kind = any(array['D', 'p', 'x']::"char"[]) limit 1) is null
         and (select true from weir_log.claims_%1$s d
-             where d.claim = p_claim and d.kind = 'd' and (p_id is null or d.id = p_id) limit 1) is null
+             where d.claim = p_claim and d.kind = 'd' and d.id = p_id limit 1) is null
         and pg_sequence_last_value('weir_log.claims_ring') = p_ring
-    returning n into v_n;
-    return v_n;
+    limit 1;
+    return case when found then 1 end;
 end
 $body$$text$, k);
         execute format($text$
-create or replace function weir_log.claim_plain_%1$s(
-    p_ring bigint, p weir_internal.plain, p_id bigint, p_txid xid8, p_pos bigint, p_finished boolean,
-    p_ids int8multirange, p_n int, p_now timestamptz, p_deadline timestamptz)
-returns boolean
+create or replace function weir_log.ack_all_%1$s(p_ring bigint, p_queue text, p_claim bigint)
+returns int
 language plpgsql
 as $body$
+declare
+    v_n int;
 begin
-    insert into weir_log.claims_%1$s (kind, claim, id, group_no, lane, stripe, prev, cur, lo, seg, txid, pos, finished,
-        due_at, due_id, from_txid, from_pos, ids, n, attempt, claimed_at, deadline, pid, low, next_expiry, total)
-    select 'c', p_id, p_id, p.group_no, 0, 1, p.prev, p.cur, p.lo, p.seg, p_txid, p_pos, p_finished,
-        p.due_at, p.due_id, p.txid, p.pos, p_ids, p_n, 1, p_now, p_deadline, pg_backend_pid(), p.low,
-        least(p.next_expiry, p_deadline), coalesce(p.total, 0) + p_n
-    where p.cursor_id = (
-            select l.id from weir_log.claims_%1$s l
-            where l.kind = 'c' and l.group_no = p.group_no and l.lane = 0 and l.stripe = 1 order by l.id desc limit 1)
-        and pg_sequence_last_value('weir_log.claims_ring') = p_ring;
-    return found;
+    insert into weir_log.claims_%1$s (kind, claim, n)
+    select 'D', p_claim, c.n
+    from (select sum(w.n)::int as n, min(w.deadline) as deadline, min(w.queue_no) as queue_no,
+              bool_or(w.limited) as limited
+          from weir_log.claims_%1$s w where w.claim = p_claim and w.kind = 'c') c
+    where c.deadline > weir_internal.clock() and c.limited is null
+        and c.queue_no = (
+            select q.no from weir_internal.queues q
+            where q.name = p_queue
+                and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid])
+        and (select true from weir_log.claims_%1$s d
+             where d.claim = p_claim and d.kind = any(array['D', 'd', 'p', 'x']::"char"[]) limit 1) is null
+        and pg_sequence_last_value('weir_log.claims_ring') = p_ring
+    returning n into v_n;
+    return v_n;
 end
 $body$$text$, k);
         execute format($text$
@@ -367,6 +311,114 @@ as $body$
 begin
     insert into weir_log.claims_%1$s
     select c.* where pg_sequence_last_value('weir_log.claims_ring') = p_ring;
+    return found;
+end
+$body$$text$, k);
+    end loop;
+    for k in 0 .. 1 loop
+        for l in 0 .. 2 loop
+            execute format($text$
+create or replace function weir_log.peek_plain_%1$s_%2$s(p_queue text, p_group text, p_hi bigint, p_max int)
+returns weir_internal.plain
+language plpgsql
+as $body$
+declare
+    p weir_internal.plain;
+begin
+    select q.no, g.no, g.since, c.id, c.prev, c.cur, c.seg, c.low, c.next_expiry, c.total, f.txid, f.pos,
+        pg_current_snapshot(), r
+    into p
+    from weir_internal.queues q
+    join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
+    cross join lateral (
+        select * from weir_log.claims_%1$s l
+        where l.kind = 'c' and l.group_no = g.no and l.lane = 0 and l.stripe = 1 order by l.id desc limit 1) c
+    cross join lateral (
+        select case when c.finished then pg_snapshot_xmax(c.cur) else greatest(c.txid, pg_snapshot_xmax(c.prev)) end,
+            case when c.finished or c.txid < pg_snapshot_xmax(c.prev) then 0 else c.pos end) f (txid, pos)
+    left join lateral (
+        select * from weir_log.log_%2$s s
+        where s.queue_no = q.no and s.lane = 0 and (s.txid, s.id) > (f.txid, f.pos)
+            and pg_visible_in_snapshot(
+                s.txid, case when s.txid < pg_snapshot_xmax(c.cur) then c.cur else pg_current_snapshot() end)
+        order by s.txid, s.id limit case when p_max = 1 then 1 else 0 end) r on true
+    where q.name = p_queue
+        and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
+        and not (q.keyed or g.ordered or g.limited or g.paused or g.queue_paused) and q.priorities = 1
+        and g.ttl = interval '0' and c.width is null and c.next_expiry > weir_internal.clock()
+        and c.seg = p_hi and c.lo = p_hi
+        and (c.finished or c.txid >= pg_snapshot_xmax(c.prev)
+            or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev))
+        and not exists (select from weir_log.delayed d
+                        where d.queue_no = q.no and d.due_at <= weir_internal.clock())
+        and (select a.next_expiry <= weir_internal.clock() from weir_log.claims_%1$s a
+             where a.kind = 'c' and a.group_no = g.no and a.lane = -1 and a.stripe = 1 order by a.id desc limit 1)
+            is not true
+        and not exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
+        and not exists (select from weir_internal.cancellations n where n.queue_no = q.no);
+    return p;
+end
+$body$$text$, k, l);
+        end loop;
+    end loop;
+    for k in 0 .. 2 loop
+        execute format($text$
+create or replace function weir_log.is_late_%1$s(p weir_internal.plain)
+returns boolean
+language plpgsql
+as $body$
+begin
+    return exists (
+        select from pg_snapshot_xip(p.cur) x
+        cross join lateral (
+            select from weir_log.log_%1$s s where s.queue_no = p.queue_no and s.lane = 0 and s.txid = x limit 1) t
+        where pg_visible_in_snapshot(x, p.now));
+end
+$body$$text$, k);
+        execute format($text$
+create or replace function weir_log.read_plain_%1$s(p weir_internal.plain, p_want int)
+returns weir_internal.log_record[]
+language plpgsql
+as $body$
+declare
+    r weir_internal.log_record;
+    v_out weir_internal.log_record[];
+begin
+    for r in
+        select * from weir_log.log_%1$s s
+        where s.queue_no = p.queue_no and s.lane = 0 and (s.txid, s.id) > (p.txid, p.pos)
+            and pg_visible_in_snapshot(
+                s.txid, case when s.txid < pg_snapshot_xmax(p.cur) then p.cur else p.now end)
+        order by s.txid, s.id limit p_want
+    loop
+        v_out := array_append(v_out, r);
+        p_want := p_want - r.n + weir_internal.claimed_of(r, p.txid, p.pos);
+        exit when p_want <= 0;
+    end loop;
+    return v_out;
+end
+$body$$text$, k);
+    end loop;
+    for k in 0 .. 1 loop
+        execute format($text$
+create or replace function weir_log.claim_plain_%1$s(
+    p_ring bigint, p weir_internal.plain, p_id bigint, p_next boolean, p_from xid8, p_from_pos bigint, p_txid xid8,
+    p_pos bigint, p_ids int8multirange, p_n int, p_lease interval)
+returns boolean
+language plpgsql
+as $body$
+begin
+    insert into weir_log.claims_%1$s (kind, claim, id, queue_no, group_no, lane, stripe, prev, cur, lo, seg, txid, pos,
+        finished, from_txid, from_pos, ids, n, attempt, claimed_at, deadline, pid, low, next_expiry, total)
+    select 'c', p_id, p_id, p.queue_no, p.group_no, 0, 1, case when p_next then p.cur else p.prev end,
+        case when p_next then p.now else p.cur end, p.seg, p.seg, p_txid, p_pos, false, p_from, p_from_pos, p_ids, p_n, 1,
+        t.now, t.now + p_lease, pg_backend_pid(), p.low, least(p.next_expiry, t.now + p_lease),
+        coalesce(p.total, 0) + p_n
+    from weir_internal.clock() t (now)
+    where p.cursor_id = (
+            select l.id from weir_log.claims_%1$s l
+            where l.kind = 'c' and l.group_no = p.group_no and l.lane = 0 and l.stripe = 1 order by l.id desc limit 1)
+        and pg_sequence_last_value('weir_log.claims_ring') = p_ring;
     return found;
 end
 $body$$text$, k);

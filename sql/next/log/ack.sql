@@ -1,6 +1,6 @@
 -- weir_log.ack(p_queue, p_claim, p_id), weir_log.ack_all(p_queue, p_claim)
 -- Finishes one message of a claim, or all of it: nearly always by one statement, which sees that nothing stands in the
--- way. The claim's lock keeps it from being given away while this transaction is open.
+-- way; else as weir_log.settle. The claim's lock keeps it from being given away while this transaction is open.
 --
 -- Parameters:
 --   p_queue  name of the queue
@@ -19,15 +19,18 @@ set enable_bitmapscan = off
 set enable_sort = off
 as $$
 declare
+    v_ring bigint := pg_sequence_last_value('weir_log.claims_ring');
     v_n int;
 begin
-    if p_id is null then
-        perform weir_internal.check_settle('ack', p_claim, array[p_id]);
-    end if;
-    if p_claim is not null and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+    if p_claim is not null and p_id is not null
+        and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
         perform pg_advisory_xact_lock_shared(weir_internal.claim_lock(p_claim));
         perform pg_advisory_xact_lock(weir_internal.message_lock(p_claim, p_id));
-        v_n := weir_log.ack_plainly(p_queue, p_claim, p_id);
+        case weir_internal.read_claims_table(v_ring)
+            when 0 then v_n := weir_log.ack_0(v_ring, p_queue, p_claim, p_id);
+            when 1 then v_n := weir_log.ack_1(v_ring, p_queue, p_claim, p_id);
+            else v_n := null;
+        end case;
     end if;
     return coalesce(v_n, weir_log.settle(p_queue, p_claim, array[p_id], 'ack', null, null));
 end
@@ -42,24 +45,17 @@ set enable_bitmapscan = off
 set enable_sort = off
 as $$
 declare
+    v_ring bigint := pg_sequence_last_value('weir_log.claims_ring');
     v_n int;
 begin
     if p_claim is not null and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
         perform pg_advisory_xact_lock(weir_internal.claim_lock(p_claim));
-        v_n := weir_log.ack_plainly(p_queue, p_claim, null);
+        case weir_internal.read_claims_table(v_ring)
+            when 0 then v_n := weir_log.ack_all_0(v_ring, p_queue, p_claim);
+            when 1 then v_n := weir_log.ack_all_1(v_ring, p_queue, p_claim);
+            else v_n := null;
+        end case;
     end if;
     return coalesce(v_n, weir_log.settle(p_queue, p_claim, null, 'ack', null, null));
-end
-$$;
-create or replace function weir_log.ack_plainly(p_queue text, p_claim bigint, p_id bigint)
-returns int
-language plpgsql
-as $$
-declare
-    v_ring bigint := pg_sequence_last_value('weir_log.claims_ring');
-begin
-    return case weir_internal.read_claims_table(v_ring)
-        when 0 then weir_log.ack_0(v_ring, p_queue, p_claim, p_id)
-        when 1 then weir_log.ack_1(v_ring, p_queue, p_claim, p_id) end;
 end
 $$;

@@ -30,7 +30,7 @@ begin
         return weir_log.claim_stripe(q, g, c, p_claim, p_want, p_lease, p_now);
     end if;
     if c.next_expiry <= p_now then -- of claims that were made before the lane was split
-        v_out := weir_log.claim_stripe(q, g, c, p_claim, p_want, p_lease, p_now);
+        v_out := coalesce(weir_log.claim_stripe(q, g, c, p_claim, p_want, p_lease, p_now), v_out);
     end if;
     v_first := floor(random() * v_width);
     for i in 0 .. v_width - 1 loop

@@ -49,10 +49,6 @@ begin
         s := weir_log.read_interval(c, q.no, g.since, p_want - v_taken);
         v_more := s.more;
         v_passed := v_passed + s.passed;
-        if v_taken = 0 then
-            c.from_txid := c.txid;
-            c.from_pos := c.pos;
-        end if;
         if s.records is not null then
             if v_taken = 0 then
                 c.id := nextval('weir_internal.claim_numbers');
@@ -72,6 +68,10 @@ begin
                     v_passed := v_passed - o.n;
                 end if;
                 if o.n > 0 then
+                    if v_taken = 0 then
+                        c.from_txid := r.txid;
+                        c.from_pos := r.id - 1;
+                    end if;
                     v_out := array_append(v_out, o);
                     v_taken := v_taken + o.n;
                     v_ids := v_ids + weir_internal.ids_of(o);

@@ -22,6 +22,7 @@ begin
         c := g.start;
     end if;
     c.kind := 'c';
+    c.queue_no := g.queue_no;
     c.group_no := g.no;
     c.lane := p_lane;
     c.stripe := p_stripe;

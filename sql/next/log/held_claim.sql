@@ -25,7 +25,7 @@ begin
         raise exception 'claim % is not held any more', p_claim
             using errcode = 'WR010',
             hint = 'It was finished, or given to another consumer, some time ago. Receive again.';
-    elsif not exists (select from weir_internal.groups where no = (parts[1]).group_no and queue_no = q.no) then
+    elsif (parts[1]).queue_no <> q.no then
         raise exception 'claim % is not one of queue "%"', p_claim, q.name
             using errcode = 'WR009', hint = 'Give a claim_id that receive returned for this queue.';
     end if;

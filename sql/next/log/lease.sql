@@ -21,6 +21,7 @@ begin
     c.claimed_at := weir_internal.clock();
     c.deadline := p_deadline;
     c.pid := pg_backend_pid();
+    c.limited := nullif(g.limited, false);
     c.next_expiry := least(c.next_expiry, c.deadline);
     c.total := coalesce(c.total, 0) + case when p_deadline > '-infinity' then c.n else 0 end;
     if c.id % 16 = 0 then

@@ -28,9 +28,9 @@ begin
     if p_max between 1 and 10000 and p_lease between interval '1 millisecond' and interval '7 days'
         and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
         v_out := weir_log.receive_plainly(p_queue, p_group, p_max, p_lease);
-        if v_out is not null then
-            return v_out;
-        end if;
+    end if;
+    if v_out is not null then
+        return v_out;
     end if;
     loop
         v_ring := pg_sequence_last_value('weir_log.claims_ring');

@@ -12,6 +12,7 @@ create type weir_internal.claim as (
     kind        "char",
     claim       bigint,         -- the claim; null: this row only moves the cursor
     id          bigint,         -- 'c': rises within the cursor, and is the claim's number in its first lane; 'd': message
+    queue_no    int,            -- the queue
     group_no    int,            -- the group
     lane        int,            -- the lane; -1: what became due or was parked
     stripe      int,            -- 1: all of the lane; s + i: the i-th of s stripes, s a power of two
@@ -34,6 +35,7 @@ create type weir_internal.claim as (
     claimed_at  timestamptz,
     deadline    timestamptz,    -- when the lease ends
     pid         int,            -- the backend that claimed them
+    limited     boolean,        -- true: the group has a limit, so that somebody may wait for them to be finished
     low         bigint,         -- low watermark: every claim of this cursor below it is finished
     next_expiry timestamptz,    -- no lease of this cursor's claims ends before
     total       bigint,         -- messages delivered through this cursor

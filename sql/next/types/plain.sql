@@ -1,20 +1,18 @@
 -- weir_internal.plain
--- The queue, the group and the cursor of a receive that is as plain as nearly all are: see log/receive_plainly.sql.
+-- What one statement tells a receive that is as plain as nearly all are: see log/receive_plainly.sql.
 create type weir_internal.plain as (
     queue_no    int,
     group_no    int,
     since       timestamptz,
-    cursor_id   bigint,
+    cursor_id   bigint,      -- the lane's cursor, and what it holds
     prev        pg_snapshot,
     cur         pg_snapshot,
-    lo          bigint,
     seg         bigint,
-    txid        xid8,
-    pos         bigint,
-    finished    boolean,
     low         bigint,
     next_expiry timestamptz,
     total       bigint,
-    due_at      timestamptz,
-    due_id      bigint
+    txid        xid8,        -- the position behind which the lane is read
+    pos         bigint,
+    now         pg_snapshot, -- the snapshot of this moment
+    record      weir_internal.log_record -- the next record, when one message is wanted
 );
