@@ -66,21 +66,24 @@ begin
     execute format('insert into weir_log.claims_%s select o.* ' || v_where || ' and not (o.kind = ''c'' and o.id = any($2))',
         1 - p_table, p_table) using v_claims, v_ids;
     execute format(
-        'insert into weir_log.claims_%s select u.* from unnest($1) u
+        'insert into weir_log.claims_%s
+         select u.* from unnest($1) k cross join lateral weir_log.as_cursor(k, k.claim = any($2)) u
          where exists (select from weir_log.claims_%s o where o.kind = ''c'' and o.group_no = u.group_no
                            and o.lane = u.lane and o.stripe = u.stripe and o.id = u.id)', 1 - p_table, p_table)
-    using v_kept;
+    using v_kept, v_claims;
     v_kept := array(select weir_log.lanes_behind(b.cur));
     execute format('insert into weir_log.claims_%s select u.* from unnest($1) u', 1 - p_table) using v_kept || b;
 end
 $$;
--- weir_log.new_base(), weir_log.at_base(c, b)
+-- weir_log.new_base(), weir_log.at_base(c, b), weir_log.as_cursor(c, p_unfinished)
 -- new_base: the row of group 0 at which lanes stand that have none of their own; it is not stored yet. at_base: a cursor
 -- that has claimed all that the base has seen, moved there; its claim keeps its place.
+-- as_cursor: a row without its claim if that is finished, since what tells so is not carried over.
 --
 -- Parameters:
---   c  the cursor
---   b  the base
+--   c             the cursor
+--   b             the base
+--   p_unfinished  whether its claim is not finished
 -- Returns: the row.
 -- Raises: none
 -- Locks: none
@@ -125,6 +128,22 @@ begin
     c.txid := b.txid;
     c.pos := b.pos;
     c.finished := true;
+    return c;
+end
+$$;
+create or replace function weir_log.as_cursor(c weir_internal.claim, p_unfinished boolean)
+returns weir_internal.claim
+language plpgsql
+as $$
+begin
+    if p_unfinished is not true then
+        c.claim := null;
+        c.ids := null;
+        c.n := null;
+        c.src := null;
+        c.deadline := null;
+        c.keys := null;
+    end if;
     return c;
 end
 $$;

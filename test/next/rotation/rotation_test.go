@@ -607,3 +607,22 @@ func TestTenThousandIdleQueuesCostMaintenanceNothing(t *testing.T) {
 		}
 	})
 }
+
+// The cursor is carried over, what settled its claim is not: the claim must not seem unfinished.
+func TestAFinishedClaimIsNotUnfinishedAfterATurn(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_queue('slow')")
+		b.fill("slow", 3)
+		for _, m := range b.receive("slow", "default", 1, "1 hour") {
+			b.db.Exec(b, "select weir_log.ack('slow', $1, $2)", m.claim, m.id)
+		}
+		b.turnClaims()
+		if n := pgtest.QueryVal[int](b, b.db, `select count(*) from weir_internal.groups g
+			cross join lateral weir_log.unfinished(g.no, 0, 1, 0, 'infinity', null)`); n != 0 {
+			b.Errorf("%d claims are unfinished after the turn", n)
+		}
+		if n := len(b.drain("slow")); n != 2 {
+			b.Errorf("%d messages came, want 2", n)
+		}
+	})
+}
