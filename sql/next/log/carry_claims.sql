@@ -1,8 +1,9 @@
 -- weir_log.carry_claims(p_table)
 -- Copies from a table of the claim log that nobody writes to any more, to the open one, what is still needed: the rows
 -- of unfinished claims and cursors; and begins a new base. A cursor that has claimed all that is visible in the base's
--- snapshot, and has no unfinished claim, is not needed: its lane stands at the base. A lane that stood at the base before
--- and has something to claim gets a row of its own, with the id 0, so that whatever a consumer wrote meanwhile is newer.
+-- snapshot, and has no unfinished claim, is not needed: its lane stands at the base. A lane that stood at the base
+-- before and has something to claim gets a row of its own, with the id 0, so that whatever a consumer wrote meanwhile
+-- is newer.
 --
 -- Parameters:
 --   p_table  0 or 1: the table
@@ -54,7 +55,8 @@ begin
     end loop;
     -- a claim has a row in each of its lanes, and none of these may become the newest of its cursor
     v_where := 'from weir_log.claims_%s o where o.claim = any($1)';
-    for k in execute format('select distinct o.group_no, o.lane, o.stripe ' || v_where || ' and o.kind = ''c''', p_table)
+    for k in
+        execute format('select distinct o.group_no, o.lane, o.stripe ' || v_where || ' and o.kind = ''c''', p_table)
         using v_claims
     loop
         c := weir_log.cursor_2(k.group_no, k.lane, k.stripe);
@@ -63,7 +65,8 @@ begin
             v_ids := array_append(v_ids, c.id);
         end if;
     end loop;
-    execute format('insert into weir_log.claims_%s select o.* ' || v_where || ' and not (o.kind = ''c'' and o.id = any($2))',
+    execute format(
+        'insert into weir_log.claims_%s select o.* ' || v_where || ' and not (o.kind = ''c'' and o.id = any($2))',
         1 - p_table, p_table) using v_claims, v_ids;
     execute format(
         'insert into weir_log.claims_%s
@@ -76,8 +79,8 @@ begin
 end
 $$;
 -- weir_log.new_base(), weir_log.at_base(c, b), weir_log.as_cursor(c, p_unfinished)
--- new_base: the row of group 0 at which lanes stand that have none of their own; it is not stored yet. at_base: a cursor
--- that has claimed all that the base has seen, moved there; its claim keeps its place.
+-- new_base: the row of group 0 at which lanes stand that have none of their own; it is not stored yet. at_base: a
+-- cursor that has claimed all that the base has seen, moved there; its claim keeps its place.
 -- as_cursor: a row without its claim if that is finished, since what tells so is not carried over.
 --
 -- Parameters:

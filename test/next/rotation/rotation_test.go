@@ -626,3 +626,26 @@ func TestAFinishedClaimIsNotUnfinishedAfterATurn(t *testing.T) {
 		}
 	})
 }
+
+// A sender that has chosen a segment, and waits for its table while the ring moves on, must choose again.
+func TestSenderThatWaitedWritesToTheOpenSegment(t *testing.T) {
+	each(t, func(b bench) {
+		b.fill("ring", 80)
+		rotator := b.open("lock table weir_log.log_1 in access exclusive mode")
+		sender := b.db.Conn(b)
+		sent := make(chan error, 1)
+		go func() {
+			_, err := sender.Exec(b.Context(), `select weir.send('ring', '"waited"')`)
+			sent <- err
+		}()
+		pgtest.WaitForLock(b, b.db, sender.PgConn().PID())
+		b.end(rotator, "select weir.maintain_step('open segment', 'main')")
+		b.end(rotator, "commit")
+		if err := <-sent; err != nil {
+			b.Fatal(err)
+		}
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.log_2"); b.ring("log") != 2 || n != 1 {
+			b.Fatalf("%d messages are in the open segment; the ring is at %d", n, b.ring("log"))
+		}
+	})
+}
