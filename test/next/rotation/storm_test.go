@@ -26,6 +26,7 @@ type storm struct {
 	finished map[string]map[int64]bool // and of what an ack has finished
 	rounds   atomic.Int64              // of maintenance
 	sending  atomic.Int64              // producers at work
+	over     atomic.Bool               // maintenance ends: nothing may hold its lock after that
 }
 
 const producers, transactions = 4, 400
@@ -196,7 +197,7 @@ func TestStorm(t *testing.T) {
 		work.Go(func() { s.consume("lagging", 2, false) })
 		upkeep.Go(func() {
 			conn, other := s.db.Conn(s), s.db.Conn(s)
-			for ctx.Err() == nil {
+			for ctx.Err() == nil && !s.over.Load() {
 				var n int
 				if !s.must(conn.QueryRow(ctx, "call weir.maintain()").Scan(&n)) {
 					return
@@ -210,8 +211,9 @@ func TestStorm(t *testing.T) {
 		})
 		work.Wait()
 		b.drainInto(s, "never")
-		cancel()
+		s.over.Store(true)
 		upkeep.Wait()
+		cancel()
 		for queue, ids := range s.sent {
 			for id := range ids {
 				if !s.finished[queue][id] {
@@ -224,7 +226,13 @@ func TestStorm(t *testing.T) {
 		}
 		b.settle()
 		b.Logf("the log's ring is at %d, that of claims at %d, after %d rounds", b.ring("log"), b.ring("claims"), s.rounds.Load())
-		if b.ring("log") < 6 || b.ring("claims") < 6 {
+		before := b.ring("log") // while a queue was behind by much it may have stood still
+		for range 3 {
+			b.fill("busy", 70)
+			b.drain("busy")
+			b.settle()
+		}
+		if b.ring("log") < before+2 || b.ring("claims") < 6 {
 			b.Errorf("the log's ring is at %d, that of claims at %d", b.ring("log"), b.ring("claims"))
 		}
 		if left := b.size("^(log_|rest|claims_|delayed)"); left > 700_000 {
