@@ -45,7 +45,7 @@ func (s *Server) observe(m *metrics, next http.Handler) http.Handler {
 		ctx := context.WithValue(r.Context(), callKey{}, c)
 		ctx, span := s.opt.Tracer.Request(ctx, r)
 		c.traceID = span.TraceID()
-		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK, began: began}
 		m.inFlight.Inc()
 		answered := false
 		defer func() {
@@ -81,11 +81,14 @@ type statusWriter struct {
 	http.ResponseWriter
 
 	status int
+	began  time.Time
 }
 
-// WriteHeader notes the status.
+// WriteHeader notes the status, and says how long it took to find the answer: the page asks the seldomer for it.
 func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
+	took := strconv.FormatFloat(float64(time.Since(w.began).Microseconds())/1000, 'f', 1, 64)
+	w.Header().Set("Server-Timing", "total;dur="+took)
 	w.ResponseWriter.WriteHeader(status)
 }
 

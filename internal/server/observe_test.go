@@ -102,6 +102,18 @@ func TestRequestsAreLoggedWithTheirIDsAndWithoutWhatTheyCarry(t *testing.T) {
 	}
 }
 
+func TestAnAnswerSaysHowLongItTook(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	url, _ := serveWith(t, db, quiet)
+	for _, path := range []string{"/v1/queues", "/v1/queues/missing", "/"} {
+		timing := ask(t, "GET", url+path, "", nil).header.Get("Server-Timing")
+		if took, err := strconv.ParseFloat(strings.TrimPrefix(timing, "total;dur="), 64); err != nil || took < 0 {
+			t.Errorf("%s says %q", path, timing)
+		}
+	}
+}
+
 func TestAServerThatFailsLogsWhichRequestItWas(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -120,6 +121,24 @@ type Published struct {
 // callTries is how often a call is made at most when it fails in a way that may pass.
 const callTries = 5
 
+// dsn is how a DSN begins. What does not would be read as no settings at all, and so lead to this machine.
+var dsn = regexp.MustCompile(`^(postgres(ql)?://|\s*\w+\s*=)`)
+
+// noTarget is what Connect refuses a target with; it may hold a password.
+func noTarget(target string) *Error {
+	got := "neither a URL nor a DSN"
+	if scheme, _, ok := strings.Cut(target, "://"); ok && !strings.ContainsAny(scheme, "/@? ") {
+		got = "the scheme " + scheme + "://"
+	} else if target == "" {
+		got = "empty"
+	}
+	return &Error{
+		Code: ErrInvalidArgument.Code, Name: ErrInvalidArgument.Name,
+		Message: "cannot connect to what is no database and no server: " + got,
+		Hint:    "Pass postgres://user@host/database, host=... dbname=..., or the http:// or https:// URL of a weir serve.",
+	}
+}
+
 // Connect opens a client. The target is a DSN of PostgreSQL (a URL or key=value words) or the http:// or https:// URL
 // of a `weir serve`. It suits any pooler: no statement stays prepared on the server unless the DSN asks for it with
 // default_query_exec_mode=cache_statement.
@@ -130,9 +149,12 @@ func Connect(ctx context.Context, target string, opts ...ConnectOption) (*Client
 	if collectConnect(opts).token != nil {
 		return nil, fmt.Errorf("open database: %w: a token is for a server; the DSN names a user", ErrNotSupported)
 	}
+	if !dsn.MatchString(target) {
+		return nil, fmt.Errorf("read DSN: %w", noTarget(target))
+	}
 	cfg, err := pgxpool.ParseConfig(target)
 	if err != nil {
-		return nil, fmt.Errorf("read DSN: %w", err)
+		return nil, fmt.Errorf("read DSN: %w: %w", ErrInvalidArgument, err)
 	}
 	if !strings.Contains(target, "default_query_exec_mode") {
 		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe

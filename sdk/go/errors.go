@@ -2,10 +2,12 @@ package weir
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -186,11 +188,8 @@ func convert(err error) error {
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
-		return &Error{
-			Code: codeCannotConnect, Name: "cannot_connect", Retryable: true,
-			Message: "cannot connect to the database: " + strings.ReplaceAll(connect.Unwrap().Error(), "\n", "; "),
-			Hint:    "Is PostgreSQL running at that address?", cause: err,
-		}
+		text := strings.ReplaceAll(connect.Unwrap().Error(), "\n", "; ")
+		return unconnected("cannot connect to the database: "+text, "Is PostgreSQL running at that address?", err)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -201,6 +200,17 @@ func convert(err error) error {
 		return broken("the connection broke: "+err.Error(), err)
 	}
 	return err
+}
+
+// unconnected is a connection that could not be made. One whose TLS cannot be agreed upon cannot be made later either.
+func unconnected(message, hint string, err error) *Error {
+	e := &Error{Code: codeCannotConnect, Name: "cannot_connect", Message: message, Hint: hint, Retryable: true, cause: err}
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	if errors.As(err, &certificate) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch) {
+		e.Retryable, e.Hint = false, "Correct the certificate, or what the DSN or the URL says of TLS."
+	}
+	return e
 }
 
 // broken is a connection that ended in the middle of a call.

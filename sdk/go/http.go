@@ -26,8 +26,10 @@ type httpBackend struct {
 }
 
 func newHTTP(base string, client *http.Client) (*httpBackend, error) {
-	if _, err := url.ParseRequestURI(base); err != nil {
-		return nil, fmt.Errorf("read URL of server: %w", err)
+	if u, err := url.ParseRequestURI(base); err != nil {
+		return nil, fmt.Errorf("read URL of server: %w: %w", ErrInvalidArgument, err)
+	} else if u.Host == "" {
+		return nil, fmt.Errorf("read URL of server: %w: it names no host", ErrInvalidArgument)
 	}
 	if client == nil {
 		transport, ok := http.DefaultTransport.(*http.Transport)
@@ -101,11 +103,10 @@ func (h *httpBackend) failure(ctx context.Context, doing string, err error) erro
 	if ctx.Err() != nil || errors.Is(err, ErrNotInTransaction) {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	e := broken("the connection to the server broke: "+err.Error(), err)
+	e := unconnected("cannot connect to the server: "+err.Error(), "Is `weir serve` running at that address?", err)
 	var network *net.OpError
-	if errors.As(err, &network) && network.Op == "dial" {
-		e.Code, e.Name = codeCannotConnect, "cannot_connect"
-		e.Message, e.Hint = "cannot connect to the server: "+err.Error(), "Is `weir serve` running at that address?"
+	if e.Retryable && (!errors.As(err, &network) || network.Op != "dial") {
+		e = broken("the connection to the server broke: "+err.Error(), err)
 	}
 	return fmt.Errorf("%s: %w", doing, e)
 }

@@ -66,7 +66,8 @@ const (
 			(extract(epoch from backoff_max) * 1000)::bigint,
 			coalesce((extract(epoch from (j ->> 'patience')::interval) * 1000)::bigint, 0), paused, created_at,
 			coalesce((j ->> 'concurrency_max')::int, 0), coalesce((j ->> 'rate_max')::int, 0),
-			coalesce((extract(epoch from (j ->> 'rate_period')::interval) * 1000)::bigint, 0)
+			coalesce((extract(epoch from (j ->> 'rate_period')::interval) * 1000)::bigint, 0),
+			coalesce((j ->> 'key_concurrency_max')::int, 0), coalesce((j ->> 'fair')::boolean, false)
 		from weir.list_groups($1::text) g cross join lateral to_jsonb(g) j`
 	sqlSeek   = `select from weir.seek($1::text, $2::text, $3::text)`
 	sqlPause  = `select from weir.pause($1::text, $2::text)`
@@ -78,7 +79,9 @@ const (
 	sqlRoute        = `select weir.route($1::text)`
 	sqlListBindings = `select pattern, queue_name, created_at from weir.list_bindings()`
 
-	sqlStats  = `select queue_name, group_name, waiting, claimed, delayed, parked, dead from weir.stats($1::text)`
+	sqlStats = `select queue_name, group_name, waiting, claimed, delayed, parked, dead,
+			to_jsonb(s) ->> 'held_by'
+		from weir.stats($1::text) s`
 	sqlDoctor = `select severity, finding, queue_name, group_name, value, message, coalesce(cure, '') from weir.doctor()`
 )
 
@@ -236,7 +239,7 @@ func (p *postgres) listBindings(ctx context.Context) ([]Binding, error) {
 
 func (p *postgres) stats(ctx context.Context, queue string) ([]GroupStats, error) {
 	return collect(ctx, p, "count messages", sqlStats, func(s *GroupStats) []any {
-		return []any{&s.Queue, &s.Group, &s.Waiting, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead}
+		return []any{&s.Queue, &s.Group, &s.Waiting, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead, &s.HeldBy}
 	}, orNull(queue))
 }
 

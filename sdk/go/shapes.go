@@ -70,6 +70,9 @@ type Group struct {
 	ConcurrencyMax int           `json:"concurrency_max"` // messages claimed and unfinished at once; 0: no limit
 	RateMax        int           `json:"rate_max"`        // deliveries in RatePeriod; 0: no limit
 	RatePeriod     time.Duration `json:"-"`
+
+	KeyConcurrencyMax int  `json:"key_concurrency_max"` // messages of one key claimed and unfinished at once; 0: no limit
+	Fair              bool `json:"fair"`                // keys take turns, as they also do with a KeyConcurrencyMax
 }
 
 // groupRow is a Group with its times as they are passed: in milliseconds.
@@ -86,7 +89,7 @@ type groupRow struct {
 func (r *groupRow) fields() []any {
 	return []any{
 		&r.Group.Group, &r.Ordered, &r.MaxAttempts, &r.BackoffMinMS, &r.BackoffMaxMS, &r.PatienceMS, &r.Paused,
-		&r.CreatedAt, &r.ConcurrencyMax, &r.RateMax, &r.RatePeriodMS,
+		&r.CreatedAt, &r.ConcurrencyMax, &r.RateMax, &r.RatePeriodMS, &r.KeyConcurrencyMax, &r.Fair,
 	}
 }
 
@@ -142,4 +145,6 @@ type GroupStats struct {
 	Delayed int64  `json:"delayed"` // not due yet
 	Parked  int64  `json:"parked"`  // of an ordered group: in lines of keys that are in trouble
 	Dead    int64  `json:"dead"`    // dead letters
+
+	HeldBy *string `json:"held_by"` // the limit that holds the group back: concurrency, rate or key_concurrency
 }

@@ -69,11 +69,13 @@ type Worker struct {
 	jobs    bool       // some may be cancelled
 	ordered bool
 	limited bool // the group has a ConcurrencyMax
-	claims  map[int64]*claim
-	held    int // messages between receive and settlement
-	pace    pace
-	cool    cooldown
-	health  Health
+	// attempts is how often a message is delivered at most.
+	attempts int
+	claims   map[int64]*claim
+	held     int // messages between receive and settlement
+	pace     pace
+	cool     cooldown
+	health   Health
 
 	partWait  time.Duration // of acks for the rest of their claim
 	unitsLeft int           // of an ordered group: units that have not run to their end
@@ -139,8 +141,8 @@ func (o *WorkerOptions) setDefaults() {
 const ownConnections = 3
 
 // Run works until ctx ends or Stop is called, and returns when all is settled. It waits for a database that is down,
-// also at the beginning. It returns an error only when it cannot begin, as with a queue that is not there. Handlers do
-// not see ctx end: they have StopTimeout to finish first.
+// also at the beginning. It returns an error only when it cannot begin, as with a queue that is not there or a password
+// that is wrong. Handlers do not see ctx end: they have StopTimeout to finish first.
 func (w *Worker) Run(ctx context.Context) error {
 	first := false
 	w.began.Do(func() { first = true })
@@ -181,14 +183,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	for range w.opt.Concurrency {
 		running.Go(func() { w.work(calls) })
 	}
-	w.fetchAll(calls)
+	err = w.fetchAll(calls)
 	w.close()
 	running.Wait()
 	w.waitSettled()
 	endBackground()
 	keeping.Wait()
 	w.note(func(h *Health) { h.Running = false })
-	return nil
+	return err
 }
 
 // begin asks the engine about the group, which also tells whether it is there and may be read; as often as it takes
@@ -215,6 +217,7 @@ func (w *Worker) begin(ctx context.Context) error {
 		if g.Group == w.opt.Group {
 			w.mu.Lock()
 			w.ordered, w.limited, w.health.Running = g.Ordered, g.ConcurrencyMax > 0, true
+			w.attempts = g.MaxAttempts
 			w.mu.Unlock()
 			return nil
 		}
@@ -282,11 +285,28 @@ func (w *Worker) failed(m *RawMessage, err error) {
 	case w.opt.OnError != nil:
 		w.opt.OnError(m, err)
 	case m != nil:
-		w.opt.Logger.Warn("message failed", "queue", w.queue, "group", w.opt.Group, "id", m.ID, "attempt", m.Attempt,
-			"error", err)
+		w.logFailed(m, err)
 	default:
 		w.opt.Logger.Warn("worker has trouble", "queue", w.queue, "group", w.opt.Group, "error", err)
 	}
+}
+
+// logFailed says what failed and what becomes of the message.
+func (w *Worker) logFailed(m *RawMessage, err error) {
+	w.mu.Lock()
+	attempts := w.attempts
+	w.mu.Unlock()
+	level, next := slog.LevelWarn, "delivered again after the group's backoff"
+	switch r := resultOf(err); {
+	case r.verb == reject || attempts > 0 && m.Attempt >= attempts:
+		level, next = slog.LevelError, "a dead letter"
+	case errors.Is(err, ErrStopped):
+		next = "delivered again at once"
+	case r.delay != nil:
+		next = "delivered again after " + r.delay.String()
+	}
+	w.opt.Logger.Log(context.Background(), level, "message failed", "queue", w.queue, "group", w.opt.Group, "id", m.ID,
+		"attempt", m.Attempt, "max_attempts", attempts, "next", next, "error", err)
 }
 
 // stopped reports whether the worker was told to stop.

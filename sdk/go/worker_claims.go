@@ -56,8 +56,8 @@ type result struct {
 	value  json.RawMessage // of finish
 }
 
-// fetchAll claims messages until the worker is stopped.
-func (w *Worker) fetchAll(calls context.Context) {
+// fetchAll claims messages until the worker is stopped. It returns an error when the first fetch fails for good.
+func (w *Worker) fetchAll(calls context.Context) error {
 	ctx, cancel := context.WithCancel(calls)
 	defer cancel()
 	go func() {
@@ -72,7 +72,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 		idle.ear = p.ear
 	}
 	retryDelay := retryDelayMin
-	for !w.stopped() {
+	for starting := true; !w.stopped(); {
 		n, scarce := w.free()
 		if n == 0 {
 			signal(w.hurry)
@@ -88,6 +88,10 @@ func (w *Worker) fetchAll(calls context.Context) {
 		}
 		began := time.Now()
 		got, err := w.fetch(calls, n, scarce || lone)
+		if starting && err != nil && !Retryable(err) {
+			return err
+		}
+		starting = starting && err != nil
 		switch {
 		case err != nil:
 			w.called(err)
@@ -110,6 +114,7 @@ func (w *Worker) fetchAll(calls context.Context) {
 		}
 	}
 	w.giveBack()
+	return nil
 }
 
 // free returns for how many messages there is room: none while it is less than a quarter, so that claims stay large. In

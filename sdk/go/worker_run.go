@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
 // reasonMax is how much of a reason is kept with a message, in bytes.
 const reasonMax = 2000
+
+// modulePath is what the names of this package's functions begin with.
+const modulePath = "github.com/weirmq/weir/sdk/go"
 
 // work runs what is in the line until no more will come: a task, and then those behind it.
 func (w *Worker) work(calls context.Context) {
@@ -83,7 +87,7 @@ func (w *Worker) start(t *task) bool {
 func (w *Worker) call(ctx context.Context, m *RawMessage) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("%w: %v\n%s", ErrHandlerPanic, v, debug.Stack())
+			err = fmt.Errorf("%w: %v\n%s", ErrHandlerPanic, v, ownStack())
 		}
 	}()
 	if w.opt.Timeout > 0 {
@@ -96,6 +100,22 @@ func (w *Worker) call(ctx context.Context, m *RawMessage) (err error) {
 		return err
 	}
 	return w.handle(ctx, m)
+}
+
+// ownStack is where a handler panicked: the frames that are neither this package's nor the runtime's.
+func ownStack() string {
+	pcs := make([]uintptr, 100)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	var text strings.Builder
+	for {
+		frame, more := frames.Next()
+		if !strings.HasPrefix(frame.Function, "runtime.") && !strings.HasPrefix(frame.Function, modulePath+".") {
+			fmt.Fprintf(&text, "%s\n\t%s:%d\n", frame.Function, frame.File, frame.Line)
+		}
+		if !more {
+			return text.String()
+		}
+	}
 }
 
 // resultOf reads an error of a handler.

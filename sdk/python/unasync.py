@@ -24,6 +24,8 @@ WORDS = [
     (r"\baclose\b", "close"),
     (r"\basync_connection\b", "sync_connection"),
     (r"\basync_sleep\b", "sleep"),
+    (r"\basync_apart\b", "apart"),
+    (r"\basync_only\b", "plain_only"),
     (r"\basync_value_of\b", "value_of"),
     (r"\bconnect_async\b", "connect"),
     (r"\bweir\.aio\b", "weir.generated"),

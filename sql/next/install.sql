@@ -11,6 +11,8 @@ create schema weir_log;
 \ir types/reading.sql
 \ir types/delayed_row.sql
 \ir types/parked_row.sql
+\ir types/key_queue_row.sql
+\ir types/key_turn.sql
 \ir tables/sequences.sql
 \ir tables/logs.sql
 \ir tables/queues.sql
@@ -110,6 +112,25 @@ values (nextval('weir_internal.log_numbers'), 'main', 'weir_log', weir_internal.
 \ir log/stubs.sql
 -- Ordered groups
 -- Limits
+\ir internal/rate_room.sql
+\ir internal/start_rate.sql
+\ir internal/start_backlog.sql
+\ir log/inflight_claims.sql
+\ir log/key_queues.sql
+\ir log/set_aside.sql
+\ir log/deliver_fair.sql
+\ir log/claim_keyed.sql
+\ir log/lock_limited.sql
+\ir log/receive_limited.sql
+\ir log/count_claim.sql
+\ir log/lock_cursors.sql
+\ir log/start_key_queues.sql
+\ir log/configure_limits.sql
+\ir log/trim_key_queues.sql
+\ir log/divide_claim.sql
+\ir log/receive_many.sql
+\ir log/backlog.sql
+\ir log/admit.sql
 -- Jobs
 -- Rotation
 \ir ../internal/dumping.sql

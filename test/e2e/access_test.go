@@ -83,6 +83,7 @@ func TestThePageAsksForATokenAndOffersWhatItAllows(t *testing.T) {
 	b.press("main", "Pause")
 	b.see("nothing is delivered")
 	b.db.Exec(t, "select weir.revoke_token('boss')")
+	b.again()
 	b.see("This server asks for a token") // when the server has noticed
 	if n := pgtest.QueryVal[int](t, b.db, "select count(*)::int from weir.list_queues() where paused"); n != 1 {
 		t.Errorf("%d queues are paused, want 1", n)

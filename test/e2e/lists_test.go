@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -21,7 +20,7 @@ func (b *browser) pressKey(key string) {
 	b.do(chromedp.Poll(fmt.Sprintf(
 		`(() => { const b = document.querySelector('[data-key="%s"]:not(:disabled)');
 			if (b) b.click(); return Boolean(b); })()`,
-		key), nil, chromedp.WithPollingTimeout(90*time.Second)))
+		key), nil, chromedp.WithPollingTimeout(pollTimeout)))
 }
 
 // busy makes a queue with something in each of its lists.
@@ -53,6 +52,7 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b.see("in 5 d")
 	b.do(chromedp.Evaluate(`void fetch("v1/queues/orders/groups/default/receive", {method: "POST",
 		headers: {"content-type": "application/json"}, body: '{"lease_ms": 3600000}'})`, nil))
+	b.again()
 	b.see("a client at 127.0.0.1")
 	b.press("main", "Delayed, retries")
 	b.see("retry")

@@ -1,23 +1,39 @@
-// The page: which view is shown, and reading the numbers anew every two seconds while somebody looks.
+// The page: which view is shown, and reading its numbers anew while somebody looks.
 
-import { api, token } from "./api.js";
-import { h } from "./dom.js";
+import { api, spentMs } from "./api.js";
+import { closeAll } from "./dialog.js";
+import { h, show } from "./dom.js";
+import { findView } from "./find.js";
 import { remember } from "./history.js";
 import { login } from "./login.js";
-import { followMode, learn } from "./mode.js";
+import { messageView } from "./message.js";
+import { followMode, learn, may } from "./mode.js";
 import { overview } from "./overview.js";
+import { failedMs, openingMs, pauseMs } from "./pace.js";
+import { here } from "./place.js";
 import { queueView } from "./queue.js";
+import { senderView } from "./sender.js";
+import { token } from "./token.js";
+import { age } from "./words.js";
 
-const interval = 2000;
 const main = document.getElementById("main");
 const trouble = document.getElementById("trouble");
+let entered = false; // whether the server lets the page in
 let view;
 let timer;
+let looks = 0; // begun; an older one than the last is of no use any more
+let before; // what all answers had taken when the last look began
+let looked; // when it ended
+let looking = false;
+let opening; // whether that was the first of the view
 
 function signOut() {
+  entered = false;
   view = undefined;
+  looks++;
   clearTimeout(timer);
   token.forget();
+  closeAll();
   login(main, begin);
 }
 
@@ -27,41 +43,67 @@ async function begin() {
     await learn();
   } catch (error) {
     if (error.status === 401) {
+      token.refuse();
       signOut();
       return;
     }
     complain(error);
-    setTimeout(begin, interval);
+    setTimeout(begin, pauseMs(0));
     return;
   }
+  entered = true;
+  token.share();
   greet();
   open();
 }
 
+// viewOf makes the view of an address.
+function viewOf(parts) {
+  const [, queue, kind, what] = parts;
+  if (parts.length === 0) return may("read") ? overview(main) : senderView(main);
+  if (parts[0] !== "queues" || !queue) return undefined;
+  if (!may("read", queue) && may("produce", queue)) return senderView(main, queue);
+  if (kind === undefined) return queueView(main, queue);
+  if (kind === "messages" && /^\d+$/.test(what)) return messageView(main, queue, what);
+  if (kind === "find" && what) return findView(main, queue, what);
+  return undefined;
+}
+
 function open() {
-  const queue = location.hash.match(/^#\/queues\/([^/]+)$/)?.[1];
+  closeAll();
+  let parts;
   try {
-    view = queue ? queueView(main, decodeURIComponent(queue)) : overview(main);
-    document.title = queue ? `${decodeURIComponent(queue)} – Weir` : "Weir";
+    ({ parts } = here());
+    view = viewOf(parts);
   } catch {
-    location.hash = "#/";
+    view = undefined; // the address is none
+  }
+  if (!view) {
+    location.replace("#/");
     return;
   }
+  document.title = parts.length ? `${[parts[3], parts[1]].filter(Boolean).join(" – ")} – Weir` : "Weir";
   main.focus({ preventScroll: true });
+  opening = true;
   refresh();
 }
 
 async function refresh() {
   clearTimeout(timer);
-  const current = view;
+  const look = ++looks;
+  const current = () => look === looks;
+  before = spentMs();
+  looking = true;
+  let mostMs = opening ? openingMs : Infinity;
   try {
-    const stats = await current.load();
-    if (current !== view) return;
+    const stats = await view.load(current);
+    if (!current()) return;
     remember(stats);
     trouble.hidden = true;
   } catch (error) {
-    if (current !== view) return;
+    if (!current()) return;
     if (error.status === 401) {
+      token.refuse();
       signOut();
       return;
     }
@@ -69,18 +111,44 @@ async function refresh() {
       main.replaceChildren(
         h("div", { class: "card empty" }, h("h2", {}, error.message), h("a", { href: "#/" }, "All queues")),
       );
+      view = undefined;
       return;
     }
     complain(error);
+    mostMs = Math.min(mostMs, failedMs);
   }
-  if (!document.hidden) timer = setTimeout(refresh, interval);
+  looking = false;
+  looked = Date.now();
+  opening = false;
+  tell(mostMs);
+  wait(mostMs);
+}
+
+// wait looks again when that is due: later when more was asked for meanwhile, and not while nobody looks.
+function wait(mostMs) {
+  clearTimeout(timer);
+  const left = () => looked + pauseMs(spentMs() - before, mostMs) - Date.now();
+  if (document.hidden || view?.still) return;
+  timer = setTimeout(() => (left() > 0 ? wait(mostMs) : refresh()), Math.max(0, left()));
+}
+
+// tell says how old the numbers are, where that is not just now.
+function tell(mostMs) {
+  const pause = pauseMs(spentMs() - before, mostMs) / 1000;
+  show(
+    document.getElementById("fresh"),
+    view.still || h("span", {}, `as of ${new Date(looked).toLocaleTimeString()}`),
+    !view.still && pause > 5 && h("span", { class: "wide" }, `, every ${age(pause)}`),
+  );
 }
 
 function complain(error) {
-  trouble.textContent =
+  show(
+    trouble,
     error.sqlstate || error.status
       ? `${error.message} ${error.hint ?? ""}`
-      : "The server does not answer. The numbers below are old; it is asked again every two seconds.";
+      : "The server does not answer. The numbers below are old; it is asked again and again.",
+  );
   trouble.hidden = false;
 }
 
@@ -106,10 +174,9 @@ function theme() {
   });
 }
 
-addEventListener("hashchange", () => view && open());
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && view) refresh();
-});
+addEventListener("hashchange", () => entered && open());
+document.addEventListener("visibilitychange", () => view && !looking && wait());
+document.addEventListener("changed", () => view && refresh());
 document.addEventListener("keydown", (event) => {
   const search = document.getElementById("search");
   if (event.key === "/" && search && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
@@ -117,8 +184,12 @@ document.addEventListener("keydown", (event) => {
     search.focus();
   }
 });
-document.addEventListener("submit", () => setTimeout(() => view && refresh(), 300));
 followMode(() => view && open());
 theme();
-document.getElementById("sign-out").addEventListener("click", signOut);
+document.getElementById("sign-out").addEventListener("click", () => {
+  token.end();
+  signOut();
+});
+document.getElementById("again").addEventListener("click", () => view && refresh());
+token.onEnd(signOut);
 begin();

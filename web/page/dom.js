@@ -1,51 +1,87 @@
-// Small means to build the page: elements, numbers for people, dialogs and notes.
+// Small means to build the page: elements, and changing in place what is shown.
+
+import { marked, textNodes } from "./unseen.js";
+
+const listeners = Symbol("listeners");
 
 /** h makes an element: h("a", {href: "#/"}, "text", child). Properties that begin with "on" are listeners. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
+    if (name.startsWith("on")) listen(element, name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : marked(String(value)));
   }
-  element.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  element.append(...nodes(children));
   return element;
 }
 
-/** show replaces what a place holds and leaves the focus where it was, by the element's data-key. */
-export function show(place, ...content) {
-  const key = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  place.replaceChildren(...content.flat().filter(Boolean));
-  if (key) place.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+const nodes = (children) =>
+  children
+    .flat(Infinity)
+    .filter((c) => c !== null && c !== undefined && c !== false)
+    .flatMap((c) => (c instanceof Node ? [c] : textNodes(String(c))));
+
+// listen has one listener a kind of event, so that it can be exchanged when the element is kept.
+function listen(element, name, work) {
+  const kept = (element[listeners] ??= {});
+  if (!(name in kept)) element.addEventListener(name, (event) => element[listeners][name]?.(event));
+  kept[name] = work;
 }
 
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+/**
+ * show has a place hold some content. What is there and alike is kept and changed where it differs, so that neither
+ * focus, selection nor scrolling is lost: elements with a data-key are alike by that. Who keeps an element to change it
+ * later puts it there with replaceChildren, since show may keep another in its place.
+ */
+export const show = (place, ...content) => patchChildren(place, nodes(content));
 
-export const count = (n, exact = true) =>
-  n === undefined || n === null ? "–" : (exact ? "" : "≈ ") + whole.format(n);
-export const rate = (n) => (n === undefined || n === null ? "–" : `${short.format(n)}/s`);
+const keyOf = (node) => node.dataset?.key;
 
-export function bytes(n) {
-  const units = ["B", "KB", "MB", "GB", "TB"];
-  let unit = 0;
-  for (; n >= 1000 && unit < units.length - 1; unit++) n /= 1000;
-  return `${short.format(n)} ${units[unit]}`;
-}
+const alike = (a, b) => a.nodeName === b.nodeName && keyOf(a) === keyOf(b) && a.type === b.type;
 
-export function age(seconds) {
-  if (!seconds) return "–";
-  for (const [unit, length] of [
-    ["d", 86400],
-    ["h", 3600],
-    ["min", 60],
-  ]) {
-    if (seconds >= length) return `${short.format(seconds / length)} ${unit}`;
+function patchChildren(place, wanted) {
+  const given = new Set(wanted);
+  const keys = new Set(wanted.map(keyOf));
+  const keyed = new Map([...place.childNodes].filter(keyOf).map((node) => [keyOf(node), node]));
+  const stays = (node) => given.has(node) || (keyOf(node) !== undefined && keys.has(keyOf(node)));
+  let next = place.firstChild;
+  for (const node of wanted) {
+    while (next && !stays(next) && !alike(next, node)) next = removed(next);
+    const found = node.parentNode === place ? node : keyOf(node) ? keyed.get(keyOf(node)) : next;
+    if (!found || found === node || !alike(found, node) || (found === next && given.has(found))) {
+      if (node === next) next = next.nextSibling;
+      else place.insertBefore(node, next);
+      continue;
+    }
+    patch(found, node);
+    if (found === next) next = next.nextSibling;
+    else place.insertBefore(found, next);
   }
-  return `${short.format(seconds)} s`;
+  while (next) next = removed(next);
 }
 
-export const time = (text) => (text ? new Date(text).toLocaleString() : "–");
+function removed(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
+}
+
+function patch(old, wanted) {
+  if (old.nodeType === Node.TEXT_NODE) {
+    if (old.data !== wanted.data) old.data = wanted.data;
+    return;
+  }
+  for (const { name } of [...old.attributes]) if (!wanted.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of wanted.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  for (const name of Object.keys(old[listeners] ?? {})) listen(old, name, wanted[listeners]?.[name]);
+  for (const [name, work] of Object.entries(wanted[listeners] ?? {})) listen(old, name, work);
+  if (old.type === "checkbox") old.checked = wanted.checked;
+  patchChildren(old, [...wanted.childNodes]);
+  if (old.nodeName === "SELECT") old.value = wanted.value;
+}
 
 /** spark draws a series of numbers as a line. */
 export function spark(series, label) {
@@ -66,88 +102,4 @@ export function spark(series, label) {
     svg.append(line);
   }
   return svg;
-}
-
-/** note tells what happened, for some seconds; an error stays longer. */
-export function note(text, failed = false) {
-  const box = h("div", { class: failed ? "note failed" : "note" }, text);
-  document.getElementById("notes").append(box);
-  setTimeout(() => box.remove(), failed ? 12000 : 5000);
-}
-
-/** attempt does something and tells how it ended, a success only when there are words for it. */
-export async function attempt(what, work) {
-  try {
-    const result = await work();
-    if (what) note(typeof what === "function" ? what(result) : what);
-    return true;
-  } catch (error) {
-    note(error.hint ? `${error.message} ${error.hint}` : error.message, true);
-    return false;
-  }
-}
-
-/**
- * ask opens a dialog with fields and waits. Fields: {name, label, kind: "text" | "number" | "area" | "select", value,
- * options}. With `phrase` the user must type it. Returns the values, or null when it was cancelled.
- */
-export function ask({ title, text, fields = [], phrase, action, danger }) {
-  return new Promise((resolve) => {
-    const inputs = fields.map((f) => [f.name, input(f)]);
-    const typed = phrase && h("input", { type: "text", id: "phrase", autocomplete: "off" });
-    const go = h(
-      "button",
-      { class: danger ? "danger" : "main", value: "go", disabled: Boolean(phrase) },
-      action,
-    );
-    typed?.addEventListener("input", () => {
-      go.disabled = typed.value !== phrase;
-    });
-    const form = h(
-      "form",
-      { method: "dialog" },
-      h("h2", {}, title),
-      text && h("p", {}, text),
-      h(
-        "div",
-        { class: "fields" },
-        fields.map((f, i) => [h("label", { for: `field-${f.name}` }, f.label), inputs[i][1]]).flat(),
-        phrase && h("label", { for: "phrase" }, `Type ${phrase} to confirm`),
-        typed,
-      ),
-      h(
-        "div",
-        { class: "row" },
-        h("span", { class: "grow" }),
-        h("button", { value: "", formnovalidate: true }, "Cancel"),
-        go,
-      ),
-    );
-    const dialog = h("dialog", {}, form);
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(dialog.returnValue === "go" ? Object.fromEntries(inputs.map(([n, e]) => [n, e.value])) : null);
-    });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
-}
-
-function input(field) {
-  const common = { id: `field-${field.name}`, name: field.name, placeholder: field.placeholder };
-  if (field.kind === "area") return h("textarea", { ...common, spellcheck: "false" }, field.value ?? "");
-  if (field.kind === "select") {
-    return h(
-      "select",
-      common,
-      field.options.map((o) => h("option", { value: o, selected: o === field.value }, o)),
-    );
-  }
-  return h("input", {
-    ...common,
-    type: field.kind ?? "text",
-    value: field.value,
-    min: field.min,
-    required: field.required,
-  });
 }

@@ -1,156 +1,156 @@
-// The two lists of a queue's page: messages that wait, and dead letters.
+// The two lists of a queue's page that show messages with what they carry: those that wait, and dead letters.
 
+import { discardAll, discardSome, redriveAll, redriveSome } from "./actions.js";
 import { api } from "./api.js";
-import { ask, attempt, count, h, show, time } from "./dom.js";
+import { h, show } from "./dom.js";
 import { may, writable } from "./mode.js";
-import { empty, guarded, payloadCell, table } from "./table.js";
+import { choose } from "./place.js";
+import { empty, guarded, idCell, nameCell, payloadCell, reasonCell, showMessage, table, textOf } from "./table.js";
+import { time } from "./words.js";
 
 const page = 100;
+const most = 10000;
 
 /** messages shows what waits for a group, without claiming it. */
-export async function messages(place, queue, group) {
+export function messages(place, queue, group, wanted) {
   const list = h("div");
-  const search = h("input", {
-    type: "search",
-    "aria-label": "Find in these messages",
-    placeholder: "Find in these messages",
-  });
   let found = [];
   const draw = () => {
-    const some = found.filter((m) => textOf(m).includes(search.value));
+    const some = found.filter((m) => searched(m).includes(search.value));
     show(
       list,
       some.length
         ? table(
             ["Id", "Key", "Deliveries", "Sent", "Payload"],
-            some.map((m) => messageLine(m, m.attempt)),
+            some.map((m) => messageLine(queue, m)),
           )
         : empty(found.length ? "None of these messages has that." : `Nothing waits for ${group}.`),
     );
   };
-  const load = async () => {
-    found = await api.peek(queue, group, page);
-    draw();
-  };
-  search.addEventListener("input", draw);
-  show(
-    place,
+  const search = h("input", {
+    type: "search",
+    "aria-label": "Find in these messages",
+    placeholder: "Find in these messages",
+    value: wanted,
+    oninput: () => {
+      choose({ text: search.value });
+      draw();
+    },
+  });
+  place.replaceChildren(
     h(
       "div",
       { class: "row" },
       search,
-      h("button", { onclick: () => guarded(place, load) }, "Look again"),
       h("span", { class: "muted" }, `The first ${page} that wait. Looking consumes nothing.`),
     ),
     list,
   );
-  await guarded(list, load);
+  return () =>
+    guarded(list, async () => {
+      found = await api.peek(queue, group, page);
+      draw();
+    });
 }
 
 /** deadLetters shows a group's dead letters, to be sent back or removed, some or all. */
-export async function deadLetters(place, queue, group) {
-  const list = h("div");
-  const chosen = new Set();
-  let found = [];
-  const act = async (verb, which) => {
-    const ended = verb === "redrive" ? "sent back" : "removed";
-    const done = await attempt(
-      (r) => `${count(r.redriven ?? r.discarded)} dead letters ${ended}.`,
-      () => api[verb](queue, group, which),
-    );
-    if (done) await reload();
-  };
-  const discard = async (which, what) => {
-    const sure = await ask({
-      title: `Discard ${what}`,
-      text: "They are removed for good.",
-      action: "Discard",
-      danger: true,
-      phrase: which.all ? queue : undefined,
+export function deadLetters(place, queue, group) {
+  const list = new DeadLetters(queue, group);
+  place.replaceChildren(list.buttons, list.body);
+  return () => list.load();
+}
+
+class DeadLetters {
+  buttons = h("div", { class: "row" });
+  body = h("div");
+  chosen = new Set();
+  found = [];
+  size = page;
+
+  constructor(queue, group) {
+    this.queue = queue;
+    this.group = group;
+  }
+
+  load() {
+    return guarded(this.body, async () => {
+      this.found = await api.dead(this.queue, this.group, 0, this.size);
+      const there = new Set(this.found.map((m) => m.id));
+      for (const id of this.chosen) if (!there.has(id)) this.chosen.delete(id);
+      this.draw();
     });
-    if (sure) await act("discard", which);
-  };
-  const some = () => ({ ids: [...chosen] });
-  const buttons = h("div", { class: "row" });
-  const drawButtons = () =>
-    may("admin", queue) &&
-      show(
-        buttons,
-        button("Redrive chosen", () => act("redrive", some()), chosen.size === 0),
-        button(
-          "Discard chosen",
-          () => discard(some(), `${chosen.size} dead letters`),
-          chosen.size === 0,
-          "danger",
-        ),
-        button("Redrive all", () => act("redrive", { all: true }), found.length === 0),
-        button("Discard all", () => discard({ all: true }, "all dead letters"), found.length === 0, "danger"),
-      );
-  const reload = async () => {
-    chosen.clear();
-    found = await api.dead(queue, group, 0, page);
-    draw();
-  };
-  const more = async () => {
-    const next = await api.dead(queue, group, found[found.length - 1].id, page);
-    found = found.concat(next);
-    draw();
-  };
-  const draw = () => {
-    drawButtons();
-    if (found.length === 0) {
-      show(list, empty(`${group} has no dead letters.`));
-      return;
-    }
+  }
+
+  draw() {
+    this.drawButtons();
+    if (this.found.length === 0) return show(this.body, empty(`${this.group} has no dead letters.`));
     show(
-      list,
+      this.body,
       table(
         ["", "Id", "Key", "Deliveries", "Died", "Reason", "Payload"],
-        found.map((m) => deadLine(m, chosen, drawButtons)),
+        this.found.map((m) => this.line(m)),
       ),
-      found.length % page === 0 && h("button", { onclick: () => guarded(list, more) }, "More"),
+      this.found.length === this.size &&
+        this.size < most &&
+        h("button", { onclick: () => this.more(), class: "more" }, "More"),
     );
-  };
-  show(place, buttons, list);
-  await guarded(list, reload);
+  }
+
+  more() {
+    this.size = Math.min(most, this.size + page);
+    return this.load();
+  }
+
+  drawButtons() {
+    const { queue, group, chosen, found } = this;
+    if (!may("admin", queue)) return;
+    const n = chosen.size ? ` (${chosen.size})` : "";
+    const button = (text, work, off, look) =>
+      h("button", { onclick: work, disabled: off || !writable(), class: look, "data-key": text.split(" (")[0] }, text);
+    show(
+      this.buttons,
+      button(`Redrive chosen${n}`, () => redriveSome(queue, group, [...chosen]), !n),
+      button(`Discard chosen${n}`, () => discardSome(queue, group, [...chosen]), !n, "danger"),
+      button("Redrive all", () => redriveAll(queue, group), found.length === 0),
+      button("Discard all", () => discardAll(queue, group), found.length === 0, "danger"),
+    );
+  }
+
+  line(m) {
+    const { queue, chosen } = this;
+    const box = h("input", {
+      type: "checkbox",
+      "aria-label": `Choose message ${m.id}`,
+      checked: chosen.has(m.id),
+      onchange: (event) => {
+        if (event.currentTarget.checked) chosen.add(m.id);
+        else chosen.delete(m.id);
+        this.drawButtons();
+      },
+    });
+    return h(
+      "tr",
+      { "data-key": String(m.id) },
+      h("td", {}, box),
+      idCell(queue, m.id),
+      nameCell(m.key),
+      h("td", { class: "n" }, m.attempts),
+      h("td", {}, time(m.died_at)),
+      reasonCell(m.reason, "", () => showMessage(queue, m)),
+      payloadCell(queue, m),
+    );
+  }
 }
 
-const button = (text, work, off, look) =>
-  h("button", { onclick: work, disabled: off || !writable(), class: look, "data-key": text }, text);
+const searched = (m) => `${m.id} ${m.key ?? ""} ${textOf(m.payload)} ${textOf(m.headers ?? "")}`;
 
-const textOf = (m) =>
-  `${m.id} ${m.key ?? ""} ${JSON.stringify(m.payload)} ${JSON.stringify(m.headers ?? {})}`;
-
-const messageLine = (m, deliveries) =>
+const messageLine = (queue, m) =>
   h(
     "tr",
-    {},
-    h("td", { class: "n" }, String(m.id)),
-    h("td", {}, m.key ?? "–"),
-    h("td", { class: "n" }, String(deliveries)),
+    { "data-key": String(m.id) },
+    idCell(queue, m.id),
+    nameCell(m.key),
+    h("td", { class: "n" }, m.attempt),
     h("td", {}, time(m.enqueued_at)),
-    payloadCell(m),
+    payloadCell(queue, m),
   );
-
-function deadLine(m, chosen, changed) {
-  const box = h("input", {
-    type: "checkbox",
-    "aria-label": `Choose message ${m.id}`,
-    checked: chosen.has(m.id),
-    onchange: () => {
-      box.checked ? chosen.add(m.id) : chosen.delete(m.id);
-      changed();
-    },
-  });
-  return h(
-    "tr",
-    {},
-    h("td", {}, box),
-    h("td", { class: "n" }, String(m.id)),
-    h("td", {}, m.key ?? "–"),
-    h("td", { class: "n" }, String(m.attempts)),
-    h("td", {}, time(m.died_at)),
-    h("td", {}, m.reason ?? "–"),
-    payloadCell(m),
-  );
-}

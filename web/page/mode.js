@@ -20,6 +20,9 @@ export const may = (verb, queue) =>
       (queue === undefined || g.queues.some((pattern) => covers(pattern, queue))),
   );
 
+/** patterns returns which queues the caller may do something with. */
+export const patterns = (verb) => me.grants.filter((g) => g.verbs.includes(verb)).flatMap((g) => g.queues);
+
 /** writable tells whether the person wants to change anything. */
 export const writable = () => !box.checked;
 

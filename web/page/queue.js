@@ -1,119 +1,126 @@
 // One queue: its groups, its storage, and the lists of what is in it.
 
+import { addGroup, drop, dropGroup, purge, seek, sendMessage } from "./actions.js";
 import { api } from "./api.js";
-import { age, ask, attempt, bytes, count, h, rate, show, spark, time } from "./dom.js";
+import { attempt } from "./dialog.js";
+import { h, show, spark } from "./dom.js";
+import { findField } from "./find.js";
 import { speed, waitingLine } from "./history.js";
 import { schedules, workflows } from "./jobs.js";
 import { deadLetters, messages } from "./letters.js";
 import { may, writable } from "./mode.js";
+import { choose, here } from "./place.js";
+import { age, bytes, count, rate, time } from "./words.js";
 import { claims, delayed, parkedKeys } from "./work.js";
 
+// lists are the tabs: the name, the name in a link, and what draws it.
 const lists = [
-  ["Messages", messages],
-  ["Claimed", claims],
-  ["Delayed, retries", delayed],
-  ["Parked keys", parkedKeys],
-  ["Dead letters", deadLetters],
-  ["Schedules", schedules],
-  ["Workflows", workflows],
+  ["Messages", "messages", messages],
+  ["Claimed", "claimed", claims],
+  ["Delayed, retries", "delayed", delayed],
+  ["Parked keys", "parked-keys", parkedKeys],
+  ["Dead letters", "dead-letters", deadLetters],
+  ["Schedules", "schedules", schedules],
+  ["Workflows", "workflows", workflows],
 ];
+const ofTheQueue = ["schedules", "workflows"]; // and of no group
 
-/** queueView draws the frame of one queue and returns what redraws its numbers. */
+/** queueView draws the frame of one queue and returns what reads its numbers. */
 export function queueView(place, queue) {
-  const state = h("span");
-  const actions = h("div", { class: "row" });
-  const facts = h("dl", { class: "facts" });
-  const groups = h("div", { class: "scroll" });
-  const storage = h("div");
-  const letters = h("section", { role: "tabpanel", tabindex: "-1" });
-  let group = "default";
-  let view = messages;
-  let reload; // of a list that is read anew with the numbers
-  const tabs = h("div", { class: "row", role: "tablist", "aria-label": "Lists", onkeydown: goAlong });
-  const pick = h("select", {
-    "aria-label": "Group",
-    onchange: () => {
-      group = pick.value;
-      drawLetters();
-    },
-  });
+  const view = new QueueView(queue);
+  place.replaceChildren(...view.frame());
+  return view;
+}
 
-  place.replaceChildren(
-    h("p", {}, h("a", { href: "#/" }, "Queues")),
-    h("div", { class: "row" }, h("h1", {}, queue), state, h("span", { class: "grow" }), actions),
-    facts,
-    h("h2", {}, "Groups"),
-    groups,
-    h("h2", {}, "Storage"),
-    storage,
-    h("div", { class: "row" }, tabs, h("span", { class: "grow" }), pick),
-    letters,
-  );
+class QueueView {
+  state = h("span");
+  actions = h("div", { class: "row" });
+  facts = h("dl", { class: "facts" });
+  groups = h("div", { class: "scroll" });
+  storage = h("div");
+  letters = h("section", { role: "tabpanel", tabindex: "-1" });
+  tabs = h("div", { class: "row", role: "tablist", "aria-label": "Lists", onkeydown: goAlong });
+  pick = h("select", { "aria-label": "Group", onchange: () => this.choose({ group: this.pick.value }) });
 
-  function drawLetters() {
+  constructor(queue) {
+    this.queue = queue;
+    const { choices } = here();
+    this.group = choices.get("group");
+    this.tab = lists.some(([, slug]) => slug === choices.get("tab")) ? choices.get("tab") : "messages";
+    this.text = choices.get("text") ?? "";
+  }
+
+  frame() {
+    return [
+      h("p", { class: "row" }, h("a", { href: "#/" }, "Queues"), h("span", { class: "grow" }), findField(this.queue)),
+      h("div", { class: "row" }, h("h1", {}, this.queue), this.state, h("span", { class: "grow" }), this.actions),
+      this.facts,
+      h("h2", {}, "Groups"),
+      this.groups,
+      h("h2", {}, "Storage"),
+      this.storage,
+      h("div", { class: "row lists" }, this.tabs, h("span", { class: "grow" }), this.pick),
+      this.letters,
+    ];
+  }
+
+  /** load reads the numbers, and then the list under them. */
+  async load(current) {
+    const [about, list] = await Promise.all([api.queue(this.queue), api.groups(this.queue)]);
+    if (!current()) return [];
+    this.draw(about, list);
+    await this.reload?.();
+    return about.groups;
+  }
+
+  draw(about, list) {
+    const stats = about.groups;
+    show(this.state, about.paused && h("span", { class: "tag" }, "paused"));
+    show(this.actions, queueActions(about));
+    show(this.facts, numbers(stats));
+    const lines = stats.map((s) => groupLine(s, list.find((g) => g.group === s.group) ?? {}));
+    show(this.groups, h("table", {}, groupHead(), h("tbody", {}, lines)));
+    show(this.storage, storageOf(stats[0]));
+    const names = stats.map((s) => s.group);
+    if (names.join() === this.names && this.reload) return;
+    this.names = names.join();
+    if (!names.includes(this.group)) this.group = names.includes("default") ? "default" : names[0];
+    show(this.pick, names.map((n) => h("option", { value: n }, n)));
+    this.pick.value = this.group;
+    this.drawList();
+  }
+
+  // choose goes to another list or group.
+  choose(choices) {
+    Object.assign(this, choices);
+    this.text = "";
+    choose({ tab: this.tab, group: this.group, text: "" });
+    this.drawList();
+    this.reload?.();
+  }
+
+  drawList() {
     show(
-      tabs,
-      lists.map(([name, kind]) =>
+      this.tabs,
+      lists.map(([name, slug]) =>
         h(
           "button",
           {
             role: "tab",
-            "aria-selected": String(kind === view),
-            class: kind === view ? "main" : "",
+            "aria-selected": String(slug === this.tab),
+            class: slug === this.tab && "main",
             "data-key": name,
-            onclick: () => {
-              view = kind;
-              drawLetters();
-            },
+            onclick: () => this.choose({ tab: slug }),
           },
           name,
         ),
       ),
     );
-    letters.setAttribute("aria-label", lists.find(([, kind]) => kind === view)[0]);
-    pick.hidden = view === schedules || view === workflows; // these are the queue's
-    const follows = view(letters, queue, group);
-    reload = typeof follows === "function" ? follows : undefined;
-    reload?.();
+    const [name, slug, list] = lists.find(([, s]) => s === this.tab);
+    this.letters.setAttribute("aria-label", name);
+    this.pick.hidden = ofTheQueue.includes(slug);
+    this.reload = this.group === undefined ? undefined : list(this.letters, this.queue, this.group, this.text);
   }
-
-  function draw(about, list, stats) {
-    show(state, about.paused ? h("span", { class: "tag" }, "paused") : null);
-    show(actions, queueActions(about));
-    show(facts, numbers(stats));
-    show(
-      groups,
-      h(
-        "table",
-        {},
-        groupHead(),
-        h(
-          "tbody",
-          {},
-          stats.map((s) => groupLine(s, list.find((g) => g.group === s.group) ?? {})),
-        ),
-      ),
-    );
-    show(storage, storageOf(stats[0]));
-    const names = stats.map((s) => s.group);
-    if (names.join() !== [...pick.options].map((o) => o.value).join()) {
-      if (!names.includes(group)) group = names[0];
-      show(
-        pick,
-        names.map((n) => h("option", { value: n, selected: n === group }, n)),
-      );
-      drawLetters();
-    }
-  }
-
-  return {
-    async load() {
-      const [about, list, stats] = await Promise.all([api.queue(queue), api.groups(queue), api.stats(queue)]);
-      draw(about, list, stats);
-      await reload?.();
-      return stats;
-    },
-  };
 }
 
 // goAlong has the arrow keys move from tab to tab.
@@ -137,26 +144,44 @@ function numbers(stats) {
   ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
 }
 
-const button = (text, work, more = {}) =>
-  h("button", { onclick: work, disabled: !writable(), "data-key": text, ...more }, text);
+// button has a name of its own for those who cannot see what it stands beside.
+const button = (text, of, work, more = {}) =>
+  h(
+    "button",
+    { onclick: work, disabled: !writable(), "aria-label": `${text} ${of}`, "data-key": `${text} ${of}`, ...more },
+    text,
+  );
+
+// pausing stops and goes on, by one button, which keeps the focus.
+function pausing(paused, of, name, queue, group) {
+  const key = { "data-key": `pause ${of}` };
+  return paused
+    ? button("Resume", of, () => attempt(`${name} goes on.`, () => api.resume(queue, group)), key)
+    : button(
+        "Pause",
+        of,
+        () =>
+          attempt(`${name} is paused${group ? "" : ": nothing is delivered"}.`, () => api.pause(queue, group)),
+        key,
+      );
+}
 
 function queueActions(about) {
   const queue = about.queue;
+  const of = `queue ${queue}`;
   return [
-    may("produce", queue) && button("Send a message", () => sendMessage(queue), { class: "main" }),
-    ...(may("admin", queue) ? administer(about) : []),
-  ];
-}
-
-function administer(about) {
-  const queue = about.queue;
-  return [
-    about.paused
-      ? button("Resume", () => attempt(`${queue} goes on.`, () => api.resume(queue)))
-      : button("Pause", () => attempt(`${queue} is paused: nothing is delivered.`, () => api.pause(queue))),
-    button("Add group", () => addGroup(queue)),
-    button("Purge", () => purge(queue), { class: "danger" }),
-    button("Drop", () => drop(queue), { class: "danger" }),
+    may("produce", queue) &&
+      h(
+        "button",
+        { onclick: () => sendMessage(queue), disabled: !writable(), class: "main", "data-key": "send" },
+        "Send a message",
+      ),
+    may("admin", queue) && [
+      pausing(about.paused, of, queue, queue),
+      button("Add group", `to ${queue}`, () => addGroup(queue)),
+      button("Purge", of, () => purge(queue), { class: "danger" }),
+      button("Drop", of, () => drop(queue), { class: "danger" }),
+    ],
   ];
 }
 
@@ -167,63 +192,51 @@ const groupHead = () =>
     h(
       "tr",
       {},
-      h("th", {}, "Group"),
-      h("th", { class: "n" }, "Waiting"),
-      h("th", { class: "wide" }, "Trend"),
-      h("th", { class: "n" }, "Claimed"),
-      h("th", { class: "n" }, "Delayed"),
-      h("th", { class: "n" }, "Parked"),
-      h("th", { class: "n" }, "Dead"),
-      h("th", { class: "n" }, "Delivered"),
-      h("th", { class: "n" }, "Oldest"),
-      h("th", {}, ""),
+      h("th", { scope: "col" }, "Group"),
+      ["Waiting", "Trend", "Claimed", "Delayed", "Parked", "Dead", "Delivered", "Oldest"].map((name) =>
+        h("th", { class: name === "Trend" ? "wide" : "n", scope: "col" }, name),
+      ),
+      h("td", {}),
     ),
   );
 
 function groupLine(s, about) {
   const { queue, group } = s;
   const name = `${queue}, group ${group}`;
+  const n = (value, bad) => h("td", { class: bad ? "n bad" : "n" }, value);
   return h(
     "tr",
-    {},
+    { "data-key": group },
     h(
       "td",
-      {},
+      { class: "name" },
       group,
-      " ",
-      about.ordered && h("span", { class: "tag ordered" }, "ordered"),
-      " ",
-      about.paused && h("span", { class: "tag" }, "paused"),
+      about.ordered && [" ", h("span", { class: "tag ordered" }, "ordered")],
+      about.paused && [" ", h("span", { class: "tag" }, "paused")],
+      s.held_by && [" ", h("span", { class: "tag" }, `held by its ${s.held_by} limit`)],
     ),
-    h("td", { class: "n" }, count(s.waiting, s.exact !== false)),
+    n(count(s.waiting, s.exact !== false)),
     h("td", { class: "wide" }, spark(waitingLine(s), `Waiting messages of ${name} lately`)),
-    h("td", { class: "n" }, count(s.claimed)),
-    h("td", { class: "n" }, count(s.delayed)),
-    h("td", { class: s.parked ? "n bad" : "n" }, count(s.parked)),
-    h("td", { class: s.dead ? "n bad" : "n" }, count(s.dead)),
-    h("td", { class: "n" }, rate(speed(s, "delivered") ?? s.delivered_rate)),
-    h("td", { class: "n" }, age(s.oldest_age_s)),
+    n(count(s.claimed)),
+    n(count(s.delayed)),
+    n(count(s.parked), s.parked),
+    n(count(s.dead), s.dead),
+    n(rate(speed(s, "delivered") ?? s.delivered_rate)),
+    n(age(s.oldest_age_s)),
     h("td", {}, may("admin", queue) && groupActions(s, about)),
   );
 }
 
 function groupActions({ queue, group }, about) {
-  const name = `${queue}, group ${group}`;
-  return [
-    about.paused
-      ? button("Resume", () => attempt(`${name} goes on.`, () => api.resume(queue, group)), {
-          "data-key": `resume ${group}`,
-        })
-      : button("Pause", () => attempt(`${name} is paused.`, () => api.pause(queue, group)), {
-          "data-key": `pause ${group}`,
-        }),
-    " ",
-    button("Seek", () => seek(queue, group), { "data-key": `seek ${group}` }),
-    " ",
-    button("Purge", () => purge(queue, group), { class: "danger", "data-key": `purge ${group}` }),
-    " ",
-    button("Drop", () => dropGroup(queue, group), { class: "danger", "data-key": `drop ${group}` }),
-  ];
+  const of = `group ${group}`;
+  return h(
+    "div",
+    { class: "acts" },
+    pausing(about.paused, of, `${queue}, group ${group}`, queue, group),
+    button("Seek", of, () => seek(queue, group)),
+    button("Purge", of, () => purge(queue, group), { class: "danger" }),
+    button("Drop", of, () => dropGroup(queue, group), { class: "danger" }),
+  );
 }
 
 function storageOf(s) {
@@ -238,104 +251,4 @@ function storageOf(s) {
     s.blocked_by && h("strong", { class: "bad" }, `Space is kept by ${s.blocked_by}${session}. `),
     s.blocked_by && s.blocker_query && h("code", {}, s.blocker_query),
   );
-}
-
-async function sendMessage(queue) {
-  const message = await ask({
-    title: `Send a message to ${queue}`,
-    action: "Send",
-    fields: [
-      { name: "payload", label: "Payload, JSON", kind: "area", value: '{"hello": "world"}' },
-      { name: "key", label: "Key, or nothing" },
-      { name: "delay", label: "Delay in seconds", kind: "number", value: 0, min: 0 },
-    ],
-  });
-  if (!message) return;
-  await attempt(
-    (r) => `Sent: message ${r.ids[0]}.`,
-    () =>
-      api.send(queue, {
-        payload: JSON.parse(message.payload),
-        ...(message.key && { key: message.key }),
-        ...(Number(message.delay) > 0 && { delay_ms: Math.round(1000 * Number(message.delay)) }),
-      }),
-  );
-}
-
-async function addGroup(queue) {
-  const made = await ask({
-    title: `Add a group to ${queue}`,
-    text: "A group is delivered every message of the queue.",
-    action: "Add",
-    fields: [
-      { name: "name", label: "Name", required: true },
-      {
-        name: "ordered",
-        label: "One key's messages one after the other",
-        kind: "select",
-        options: ["no", "yes"],
-        value: "no",
-      },
-      { name: "start", label: "Begin with", kind: "select", options: ["start", "end"], value: "start" },
-    ],
-  });
-  if (made) {
-    await attempt(`Group ${made.name} is there.`, () =>
-      api.createGroup(queue, made.name, { ordered: made.ordered === "yes", start: made.start }),
-    );
-  }
-}
-
-async function seek(queue, group) {
-  const to = await ask({
-    title: `Move ${group} of ${queue}`,
-    action: "Seek",
-    danger: true,
-    text: "Back: it is delivered again what is kept. Forward: what waits is passed over.",
-    fields: [
-      {
-        name: "position",
-        label: "start, end, a time such as 2030-01-31 12:00+00, or a message's id",
-        value: "end",
-      },
-    ],
-  });
-  if (to) await attempt(`${group} goes on at ${to.position}.`, () => api.seek(queue, group, to.position));
-}
-
-async function purge(queue, group) {
-  const sure = await ask({
-    title: group ? `Purge group ${group} of ${queue}` : `Purge ${queue}`,
-    phrase: queue,
-    action: "Purge",
-    danger: true,
-    text: `${group ? "The group" : "Every group"} drops what it has not finished. This cannot be undone.`,
-  });
-  if (sure)
-    await attempt(
-      (r) => `${count(r.purged)} messages dropped.`,
-      () => api.purge(queue, group),
-    );
-}
-
-async function drop(queue) {
-  const sure = await ask({
-    title: `Drop ${queue}`,
-    text: "The queue goes with all its messages, groups and rights. This cannot be undone.",
-    phrase: queue,
-    action: "Drop",
-    danger: true,
-  });
-  if (sure && (await attempt(`${queue} is gone.`, () => api.dropQueue(queue)))) location.hash = "#/";
-}
-
-async function dropGroup(queue, group) {
-  const sure = await ask({
-    title: `Drop group ${group} of ${queue}`,
-    text: "Its claims and dead letters go with it; other groups do not notice.",
-    phrase: group,
-    action: "Drop",
-    danger: true,
-  });
-  if (sure) await attempt(`Group ${group} is gone.`, () => api.dropGroup(queue, group));
 }

@@ -30,8 +30,8 @@ const databaseRole = "rights of database roles, of which the server has one; its
 
 // withoutFunction are the operations that no SQL function is named after.
 var withoutFunction = []string{
-	"events", "health", "pause_group", "purge_group", "ready", "resume_group", "show_group", "show_queue", "transaction",
-	"whoami",
+	"events", "health", "pause_group", "preview_seek", "purge_group", "ready", "resume_group", "show_group", "show_queue",
+	"transaction", "whoami",
 }
 
 func TestEveryPublicFunctionHasARouteOrAReasonNotTo(t *testing.T) {

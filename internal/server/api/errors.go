@@ -19,6 +19,9 @@ import (
 	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
+// errUndone ends the transaction of a preview, which must leave nothing behind.
+var errUndone = errors.New("undone")
+
 // Problem is the body of every error, as RFC 9457 describes it.
 type Problem struct {
 	Type      string  `json:"type" doc:"urn:weir:error: and the name."`

@@ -56,6 +56,7 @@ func (a *api) routes() {
 	route(a, toAdmin, patch, groupPath, "configure_group", "Change settings of a group in use", a.configureGroup)
 	route(a, toAdmin, remove, groupPath, "drop_group", "Remove a group", a.dropGroup)
 	route(a, toAdmin, post, groupPath+"/seek", "seek", "Move a group to another place in the log", a.seek)
+	route(a, toAdmin, get, groupPath+"/seek", "preview_seek", "Count what a seek would do, and do nothing", a.previewSeek)
 	route(a, toAdmin, post, groupPath+"/pause", "pause_group", "Stop delivery to a group", a.pauseGroup)
 	route(a, toAdmin, post, groupPath+"/resume", "resume_group", "End the pause of a group", a.resumeGroup)
 	route(a, toAdmin, post, groupPath+"/purge", "purge_group", "Drop what a group has not finished", a.purgeGroup)

@@ -2,13 +2,14 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/auth"
 )
 
 type statsInput struct {
-	Queue string `query:"queue" doc:"Only this queue."`
+	Queues []string `query:"queue,explode" maxItems:"100" doc:"Only this queue; once for each of several."`
 }
 
 type statsOutput struct {
@@ -17,13 +18,31 @@ type statsOutput struct {
 
 // stats counts what every group has before it, of the queues that the caller may look at.
 func (a *api) stats(ctx context.Context, in *statsInput) (*output[statsOutput], error) {
-	if in.Queue != "" {
-		if err := a.allow(ctx, auth.Read, in.Queue); err != nil {
+	if queues := slices.DeleteFunc(in.Queues, func(name string) bool { return name == "" }); len(queues) > 0 {
+		list, err := a.statsOf(ctx, queues)
+		return reply(statsOutput{Groups: list}, err)
+	}
+	list, err := a.engine.Stats(ctx, "")
+	return reply(statsOutput{Groups: visible(ctx, list, func(g engine.GroupStats) string { return g.Queue })}, err)
+}
+
+// statsOf counts what the groups of some queues have before them. One of several that is not there is left out: who
+// asks for a part of a list does not want to lose it all to a queue that was dropped meanwhile.
+func (a *api) statsOf(ctx context.Context, queues []string) ([]engine.GroupStats, error) {
+	for _, queue := range queues {
+		if err := a.allow(ctx, auth.Read, queue); err != nil {
 			return nil, err
 		}
 	}
-	list, err := a.engine.Stats(ctx, in.Queue)
-	return reply(statsOutput{Groups: visible(ctx, list, func(g engine.GroupStats) string { return g.Queue })}, err)
+	list := []engine.GroupStats{}
+	for _, queue := range queues {
+		groups, err := a.engine.Stats(ctx, queue)
+		if err != nil && (len(queues) == 1 || engine.Code(err) != engine.CodeQueueNotFound) {
+			return nil, err
+		}
+		list = append(list, groups...)
+	}
+	return list, nil
 }
 
 type doctorOutput struct {

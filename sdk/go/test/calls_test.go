@@ -231,6 +231,7 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 				"backoff_min_ms": g.BackoffMin.Milliseconds(), "backoff_max_ms": g.BackoffMax.Milliseconds(),
 				"patience_ms": g.Patience.Milliseconds(), "created_at": g.CreatedAt,
 				"concurrency_max": g.ConcurrencyMax, "rate_max": g.RateMax, "rate_period_ms": g.RatePeriod.Milliseconds(),
+				"key_concurrency_max": g.KeyConcurrencyMax, "fair": g.Fair,
 			})
 		}
 		return list, err

@@ -23,11 +23,12 @@ PATIENCE = 120.0
 
 APP = '''
 import os, time
-import psycopg, weir.celery
+import psycopg
 from celery import Celery
 dsn, name, table = (os.environ[v] for v in ("WEIR_TEST_DSN", "WEIR_TEST_QUEUE", "WEIR_TEST_TABLE"))
-app = Celery("app", broker_url="weir://" + dsn.partition("://")[2].partition("?")[0])
+app = Celery("app", broker_url="weir://" + dsn.partition("://")[2])
 app.conf.update(
+    broker_transport="weir.celery:Transport",
     broker_transport_options={"lease": int(os.environ.get("LEASE", "15"))}, task_default_queue=name,
     worker_enable_remote_control=False, task_ignore_result=True, task_acks_late=True, worker_prefetch_multiplier=4,
 )

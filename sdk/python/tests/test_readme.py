@@ -90,6 +90,21 @@ def test_what_many_of_the_readme_send_at_once_arrives(shop: str) -> None:
         assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
 
 
+def test_the_program_with_asyncio_works_until_it_is_stopped(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stops: list[Any] = []
+    text = BLOCKS["With asyncio"].replace("call_later(3600, worker.stop)", "call_soon(stops.append, worker.stop)")
+    monkeypatch.setitem(BLOCKS, "With asyncio", text.replace('print("packing", message.payload)', "stops.pop()()"))
+    run("With asyncio", dsn=shop, stops=stops)
+    assert stops == []
+    with weir.connect(shop) as client:
+        assert weir.testing.sent(client, "orders") == []
+
+
+def test_the_chain_of_the_readme_begins(shop: str) -> None:
+    with weir.connect(shop) as client:
+        assert run("A chain", client=client)["states"] == ["enqueued", "planned"]
+
+
 def test_the_exactly_once_handler_of_the_readme_packs_and_sends_onward(
     shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,9 +135,9 @@ def test_the_test_of_the_readme_passes_when_an_order_is_announced_and_fails_when
 
 
 def test_the_celery_application_of_the_readme_sends_to_its_queue(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = "weir://user:password@localhost:5432/shop"
+    given = "weir://user:password@localhost:5432/shop?"
     assert given in BLOCKS["Celery"]
-    own = "weir://{user}:{password}@{host}:{port}/{dbname}".format_map(conninfo_to_dict(shop))
+    own = "weir://{user}:{password}@{host}:{port}/{dbname}?".format_map(conninfo_to_dict(shop))
     monkeypatch.setitem(BLOCKS, "Celery", BLOCKS["Celery"].replace(given, own))
     app = run("Celery")["app"]
     assert not app.conf.worker_enable_remote_control
@@ -150,8 +165,10 @@ def test_these_are_all_blocks_of_the_readme() -> None:
         "Weir for Python",
         "In your own transaction",
         "Many who send at once",
+        "With asyncio",
         "Exactly once",
         "Jobs",
+        "A chain",
         "Traces",
         "Tests",
         "Celery",

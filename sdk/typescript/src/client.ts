@@ -6,9 +6,11 @@ import { Code, fromDriver, refuse } from "./errors.js";
 import { gathering, type HttpOptions, HttpTransport, type Token } from "./http.js";
 import { JobCalls, type Shared } from "./job_calls.js";
 import { Jobs, type Kinds } from "./jobs.js";
+import { only, onlyEach } from "./known.js";
 import { Producer } from "./producer.js";
 import { abortable, pause, type RetryOptions, retry } from "./retry.js";
 import { SqlTransport } from "./sql.js";
+import { databaseOf } from "./target.js";
 import type * as t from "./types.js";
 import { bytesOf, textOf } from "./values.js";
 import { type Handler, Worker, type WorkerOptions } from "./worker.js";
@@ -42,25 +44,16 @@ export async function connect<Q extends object = t.QueueMap>(
   target: string,
   options: ConnectOptions = {},
 ): Promise<Client<Q>> {
+  only("connect", options);
+  only("http", options.http);
+  const { retry, hooks } = options;
   if (/^https?:\/\//.test(target))
-    return new Client<Q>(new HttpTransport(target, options.http, options.token), options);
+    return new Client<Q>(new HttpTransport(target, options.http, options.token), { retry, hooks });
   if (options.token !== undefined)
     throw refuse(Code.notSupported, "a token is for a server", "The DSN of a database names a user.");
   const { Pool } = (await import("pg")).default;
-  const pool = new Pool({ application_name: "weir", ...dsn(target), ...options.pool });
-  return new Client<Q>(new SqlTransport(pool as PoolLike, () => pool.end()), options);
-}
-
-/** pg reads URLs only; this reads the other form of libpq, too: host=localhost dbname=app. */
-function dsn(target: string): Record<string, unknown> {
-  if (/^postgres(ql)?:\/\//.test(target)) return { connectionString: target };
-  const words = [...target.matchAll(/(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S*))/g)];
-  const names: Record<string, string> = { dbname: "database" };
-  const fields = words.map(([, name = "", quoted, plain]) => [
-    names[name] ?? name,
-    quoted === undefined ? plain : quoted.replace(/\\(.)/g, "$1"),
-  ]);
-  return Object.fromEntries(fields);
+  const pool = new Pool({ application_name: "weir", ...databaseOf(target), ...options.pool });
+  return new Client<Q>(new SqlTransport(pool as PoolLike, () => pool.end()), { retry, hooks });
 }
 
 /**
@@ -78,6 +71,8 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     protected override readonly shared?: Shared,
   ) {
     super();
+    only("client", options);
+    only("retry", options.retry);
     this.transport = "settle" in target ? target : new SqlTransport(target);
     const { db } = this;
     // A pool tells of idle connections that broke by an event, which ends the process when nobody listens.
@@ -164,6 +159,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     payload: Q[K],
     options: t.SendOptions = {},
   ): Promise<string> {
+    only("send", options);
     const { key, headers, dedupKey, signal, ...rest } = options;
     const message = { payload, key, headers, dedupKey };
     return this.sending(queue, [message], ([m = message]) =>
@@ -186,6 +182,8 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     messages: readonly t.Outgoing<Q[K]>[],
     options: t.SendBatchOptions = {},
   ): Promise<string[]> {
+    only("sendBatch", options);
+    onlyEach("message", messages);
     const { signal, ...rest } = options;
     const repeatable = messages.every((m) => m.dedupKey !== undefined);
     return this.sending(queue, messages, (ms) =>
@@ -214,6 +212,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** Sends a message to every queue that has a binding for the topic. */
   async publish(topic: string, payload: unknown, options: t.PublishOptions = {}): Promise<t.Published[]> {
+    only("publish", options);
     const { key, headers, dedupKey, ...rest } = options;
     const message = { payload, key, headers, dedupKey };
     return this.sending(topic, [message], ([{ payload: sent, ...more } = message]) =>
@@ -256,6 +255,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     queue: K,
     options: t.ReceiveOptions = {},
   ): Promise<t.ClaimedMessage<Q[K]>[]> {
+    only("receive", options);
     const { waitMs, signal } = options;
     const at = { queue, group: options.group ?? "default" };
     const until = performance.now() + (waitMs ?? 0);
@@ -297,6 +297,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     claimId: t.Id,
     options: t.NackOptions,
   ): Promise<number> {
+    only(kind, options);
     const { group = "default", ...rest } = options;
     const [n] = await this.settleAll(kind, { queue, group }, [{ claimId, ...rest }]);
     return n ?? 0;
@@ -309,11 +310,13 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** Gives a claim more time and returns its deadline. */
   async extend(queue: string, claimId: t.Id, leaseMs: number, options: t.GroupOptions = {}): Promise<Date> {
+    only("extend", options);
     return this.call(true, (c) => c.extend({ queue, group: options.group ?? "default" }, claimId, leaseMs));
   }
 
   /** Takes messages and finishes them at once: each is delivered at most once. */
   async pop<K extends t.QueueName<Q>>(queue: K, options: t.TakeOptions = {}): Promise<t.Message<Q[K]>[]> {
+    only("pop", options);
     const got = await this.call(false, (c) =>
       c.pop({ queue, group: options.group ?? "default" }, options.max),
     );
@@ -322,6 +325,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** Shows messages that wait, without claiming them. */
   async peek<K extends t.QueueName<Q>>(queue: K, options: t.TakeOptions = {}): Promise<t.Message<Q[K]>[]> {
+    only("peek", options);
     const got = await this.call(true, (c) =>
       c.peek({ queue, group: options.group ?? "default" }, options.max),
     );
@@ -333,27 +337,32 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     queue: K,
     options: t.DeadLettersOptions = {},
   ): Promise<t.DeadLetter<Q[K]>[]> {
+    only("deadLetters", options);
     const at = { queue, group: options.group ?? "default" };
     return (await this.call(true, (c) => c.deadLetters(at, options))) as t.DeadLetter<Q[K]>[];
   }
 
   /** Sends dead letters back to their group and returns how many; at most 10,000 a call. */
   async redrive(queue: string, options: t.DeadOptions = {}): Promise<number> {
+    only("redrive", options);
     return this.call(false, (c) => c.redrive({ queue, group: options.group ?? "default" }, options.ids));
   }
 
   /** Deletes dead letters and returns how many. */
   async discard(queue: string, options: t.DeadOptions = {}): Promise<number> {
+    only("discard", options);
     return this.call(false, (c) => c.discard({ queue, group: options.group ?? "default" }, options.ids));
   }
 
   /** Creates a queue and its group "default". */
   async createQueue(queue: string, options: t.QueueOptions = {}): Promise<void> {
+    only("createQueue", options);
     await this.call(false, (c) => c.createQueue(queue, options));
   }
 
   /** Changes settings of a queue in use. */
   async configureQueue(queue: string, options: t.ConfigureQueueOptions): Promise<void> {
+    only("configureQueue", options);
     await this.call(true, (c) => c.configureQueue(queue, options));
   }
 
@@ -374,11 +383,13 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** Creates an independent reader of a queue. */
   async createGroup(queue: string, group: string, options: t.CreateGroupOptions = {}): Promise<void> {
+    only("createGroup", options);
     await this.call(false, (c) => c.createGroup({ queue, group }, options));
   }
 
   /** Changes settings of a group in use. */
   async configureGroup(queue: string, group: string, options: t.ConfigureGroupOptions): Promise<void> {
+    only("configureGroup", options);
     await this.call(true, (c) => c.configureGroup({ queue, group }, options));
   }
 
@@ -400,16 +411,19 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** Stops delivery to a group, or to all groups of a queue. */
   async pause(queue: string, options: t.GroupOptions = {}): Promise<void> {
+    only("pause", options);
     await this.call(true, (c) => c.pause(queue, options.group));
   }
 
   /** Ends a pause. */
   async resume(queue: string, options: t.GroupOptions = {}): Promise<void> {
+    only("resume", options);
     await this.call(true, (c) => c.resume(queue, options.group));
   }
 
   /** Drops what a group, or every group, has not finished, and returns how many messages. */
   async purge(queue: string, options: t.GroupOptions = {}): Promise<number> {
+    only("purge", options);
     return this.call(false, (c) => c.purge(queue, options.group));
   }
 

@@ -1,4 +1,5 @@
 import type { Client } from "./client.js";
+import { only } from "./known.js";
 import type { ClaimedMessage, Headers, NackOptions, ReceiveOptions } from "./types.js";
 
 /** Options of a consumer: what each of its receives asks for. */
@@ -13,7 +14,9 @@ export class Consumer<T = unknown> {
     private readonly client: Client,
     readonly queue: string,
     private readonly options: ConsumerOptions = {},
-  ) {}
+  ) {
+    only("receive", options);
+  }
 
   /** Claims messages. */
   async receive(): Promise<Delivery<T>[]> {

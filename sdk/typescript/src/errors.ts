@@ -208,8 +208,15 @@ function beforeConnected(error: unknown): boolean {
   return syscall === "connect" || syscall === "getaddrinfo";
 }
 
+/** Whether TLS cannot be agreed upon, which no retry changes: a wrong certificate, or a server that speaks none. */
+function withoutTls(error: unknown): boolean {
+  const code = String(fields(error).code ?? "");
+  return /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_)/.test(code);
+}
+
 /** A connection that could not be made, or that broke. */
 export function disconnected(cause: unknown, unmade: boolean): WeirError {
+  if (withoutTls(cause)) return untrusted(cause);
   const reason =
     cause instanceof AggregateError ? String(cause.errors[0]) : String((cause as Error)?.message ?? cause);
   return new WeirError({
@@ -220,6 +227,19 @@ export function disconnected(cause: unknown, unmade: boolean): WeirError {
     status: 503,
     retryable: true,
     outcomeUnknown: !unmade,
+    cause,
+  });
+}
+
+/** A connection whose TLS cannot be. */
+function untrusted(cause: unknown): WeirError {
+  return new WeirError({
+    code: cannotConnect,
+    name: "cannot_connect",
+    message: `cannot connect: ${(cause as Error).message}`,
+    hint: "Correct the certificate, or what the DSN or the URL says of TLS.",
+    status: 503,
+    retryable: false,
     cause,
   });
 }

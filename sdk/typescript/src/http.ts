@@ -264,6 +264,8 @@ export class HttpTransport implements Transport {
       concurrencyMax: g.concurrency_max,
       rateMax: g.rate_max,
       ratePeriodMs: g.rate_period_ms,
+      keyConcurrencyMax: g.key_concurrency_max ?? 0,
+      fair: g.fair ?? false,
       paused: g.paused,
       createdAt: new Date(g.created_at),
     }));
@@ -299,6 +301,7 @@ export class HttpTransport implements Transport {
       lanes: g.lanes,
       segments: g.segments,
       bytes: g.bytes,
+      heldBy: g.held_by ?? null,
     }));
   }
 

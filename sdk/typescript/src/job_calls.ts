@@ -1,4 +1,5 @@
 import type { Coalescer } from "./coalesce.js";
+import { only, onlyEach } from "./known.js";
 import type * as t from "./types.js";
 import { jobItem } from "./types.js";
 import type { Text } from "./values.js";
@@ -45,6 +46,7 @@ export abstract class JobCalls {
     args: unknown = {},
     options: t.JobOptions = {},
   ): Promise<string> {
+    only("enqueue", options);
     const { unique = false, uniqueKey, uniqueForMs } = options;
     const repeatable = unique || uniqueKey !== undefined || uniqueForMs !== undefined;
     const job = { kind, args, key: options.key, headers: options.headers };
@@ -69,6 +71,8 @@ export abstract class JobCalls {
     jobs: readonly t.OutgoingJob[],
     options: Omit<t.JobOptions, "key" | "headers" | "runAt" | "uniqueKey"> = {},
   ): Promise<t.Enqueued[]> {
+    only("enqueueBatch", options);
+    onlyEach("job", jobs);
     const { unique = false, uniqueForMs } = options;
     const repeatable =
       unique || uniqueForMs !== undefined || jobs.every(({ uniqueKey }) => uniqueKey !== undefined);
@@ -105,6 +109,7 @@ export abstract class JobCalls {
 
   /** Gives messages back for later; the attempt is not counted. */
   async snooze(queue: string, claimId: t.Id, options: t.AckOptions & { delayMs: number }): Promise<number> {
+    only("snooze", options);
     const at = { queue, group: options.group ?? "default" };
     const [n] = await this.call(false, (c) => c.settle("snooze", at, [{ claimId, ...options }]));
     return n ?? 0;
@@ -121,6 +126,7 @@ export abstract class JobCalls {
     args: unknown = {},
     options: t.ScheduleOptions = {},
   ): Promise<Date> {
+    only("schedule", options);
     return this.call(true, (c) => c.jobs.schedule(name, queue, kind, args, options));
   }
 
@@ -146,6 +152,7 @@ export abstract class JobCalls {
 
   /** When a cron expression would be due next. */
   async nextTimes(cron: string, options: t.NextTimesOptions = {}): Promise<Date[]> {
+    only("nextTimes", options);
     return this.call(true, (c) => c.jobs.nextTimes(cron, options));
   }
 
@@ -159,6 +166,8 @@ export abstract class JobCalls {
     steps: readonly t.Step[],
     options: t.WorkflowOptions = {},
   ): Promise<string> {
+    only("startWorkflow", options);
+    onlyEach("step", steps);
     return this.start(queue, { form: "workflow", steps, ...options });
   }
 
@@ -168,6 +177,8 @@ export abstract class JobCalls {
     steps: readonly t.Step[],
     options: t.WorkflowOptions = {},
   ): Promise<string> {
+    only("startChain", options);
+    onlyEach("step", steps);
     return this.start(queue, { form: "chain", steps, ...options });
   }
 
@@ -178,6 +189,8 @@ export abstract class JobCalls {
     callback: t.Step,
     options: t.WorkflowOptions = {},
   ): Promise<string> {
+    only("startBatch", options);
+    onlyEach("step", [...jobs, callback]);
     return this.start(queue, { form: "batch", steps: jobs, callback, ...options });
   }
 

@@ -1,5 +1,16 @@
 /** The engine over SQL. All query text of the package is here, in sql_jobs.ts and in listener.ts. */
 
+import {
+  bindingColumns,
+  deadColumns,
+  findingColumns,
+  groupColumns,
+  messageColumns,
+  queueColumns,
+  recordColumns,
+  statsColumns,
+  storedColumns,
+} from "./columns.js";
 import type { Queryable, Row } from "./database.js";
 import { rowsOf, rowsOfOften } from "./database.js";
 import { fromDriver, queueGone, sqlState, WeirError } from "./errors.js";
@@ -46,36 +57,6 @@ import {
   textOf,
   time,
 } from "./values.js";
-
-// Columns are read as texts wherever a driver's parsers could come between, and what is a list comes as JSON: that is
-// quicker to read than PostgreSQL's own form of arrays.
-const recordColumns = `claim_id::text, n, first_id::text, to_json(ids::text[])::text as ids, attempt,
-  to_json(attempts)::text as attempts, to_json(keys)::text as keys, to_json(payloads)::text as payloads,
-  to_json(headers)::text as headers, to_json(enqueued_at)::text as enqueued_at,
-  to_json(enqueued_times)::text as enqueued_times`;
-const messageColumns = `id::text, claim_id::text, attempt, key, payload::text, headers::text,
-  to_json(enqueued_at)::text as enqueued_at`;
-const deadColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at, attempts,
-  to_json(died_at)::text as died_at, reason`;
-const storedColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at,
-  states::text`;
-const queueColumns = `queue_name, lanes, message_bytes_max, segment_bytes::text, claims_bytes::text, priorities,
-  extract(epoch from aging)::float8 as aging_s, extract(epoch from ttl)::float8 as ttl_s,
-  extract(epoch from retention)::float8 as retention_s, extract(epoch from dedup_window)::float8 as dedup_window_s,
-  coalesce(backlog_max, 0)::text as backlog_max, extract(epoch from job_retention)::float8 as job_retention_s,
-  paused, to_json(created_at)::text as created_at`;
-// What groups have got since 0.1.0 is read through to_jsonb: of an older engine it is 0. Workers ask even that.
-const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
-  extract(epoch from backoff_max)::float8 as backoff_max_s, paused, to_json(created_at)::text as created_at,
-  coalesce(extract(epoch from (to_jsonb(result) ->> 'patience')::interval), 0)::float8 as patience_s,
-  coalesce((to_jsonb(result) ->> 'concurrency_max')::int, 0) as concurrency_max,
-  coalesce((to_jsonb(result) ->> 'rate_max')::int, 0) as rate_max,
-  coalesce(extract(epoch from (to_jsonb(result) ->> 'rate_period')::interval), 0)::float8 as rate_period_s`;
-const bindingColumns = "pattern, queue_name, to_json(created_at)::text as created_at";
-const findingColumns = `severity, finding, queue_name as queue, group_name as "group", value, message,
-  coalesce(cure, '') as cure`;
-const statsColumns = `queue_name, group_name, waiting::text, claimed::text, delayed::text, parked::text, dead::text,
-  extract(epoch from oldest_age)::float8 as oldest_age_s, lanes, segments, bytes::text`;
 
 const settlements: Record<SettleKind, string> = {
   ack: `select weir.ack($1::text, r.claim_id, ids => r.ids) as result
@@ -408,6 +389,8 @@ export class SqlTransport implements Transport {
       concurrencyMax: Number(row.concurrency_max),
       rateMax: Number(row.rate_max),
       ratePeriodMs: Number(row.rate_period_s) * 1000,
+      keyConcurrencyMax: Number(row.key_concurrency_max),
+      fair: row.fair as boolean,
       paused: row.paused as boolean,
       createdAt: time(row.created_at),
     }));
@@ -443,6 +426,7 @@ export class SqlTransport implements Transport {
       lanes: Number(row.lanes),
       segments: Number(row.segments),
       bytes: Number(row.bytes),
+      heldBy: row.held_by as GroupStats["heldBy"],
     }));
   }
 

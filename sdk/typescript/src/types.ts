@@ -228,6 +228,10 @@ export interface Group {
   /** In ratePeriodMs; 0: no limit. */
   readonly rateMax: number;
   readonly ratePeriodMs: number;
+  /** Of one key at once; 0: no limit. */
+  readonly keyConcurrencyMax: number;
+  /** Keys take turns, as they also do with a keyConcurrencyMax. */
+  readonly fair: boolean;
   /** By itself or with its queue. */
   readonly paused: boolean;
   readonly createdAt: Date;
@@ -266,6 +270,8 @@ export interface GroupStats {
   readonly lanes: number;
   readonly segments: number;
   readonly bytes: number;
+  /** The limit that holds the group back. */
+  readonly heldBy: "concurrency" | "rate" | "key_concurrency" | null;
 }
 
 /** How a job is enqueued. */

@@ -11,6 +11,8 @@ import {
   WeirError,
   WorkerStopped,
 } from "./errors.js";
+import { logFailure } from "./failures.js";
+import { only } from "./known.js";
 import { Waiter } from "./listener.js";
 import { delayOf, type Outcome, reasonOf, settledBy, settledIn } from "./outcome.js";
 import { Cooldown } from "./pace.js";
@@ -55,6 +57,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   private hard = false;
   private ordered = false;
   private limited = false;
+  private maxAttempts = 0;
   private readonly cool: Cooldown;
   private hurry = () => {};
   private wakeRoom = () => {};
@@ -74,6 +77,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     private readonly handler: Handler<T, Q>,
     private readonly options: WorkerOptions<T, Q> = {},
   ) {
+    only("worker", options);
     const { group = "default", concurrency = 10, prefetch = 2 * concurrency } = options;
     const { leaseMs = 30_000, graceMs = 5_000, cooldownMs = 5 } = options;
     for (const [name, value] of Object.entries({ concurrency, prefetch, leaseMs })) {
@@ -152,6 +156,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const group = groups?.find((found) => found.group === this.at.group);
     this.ordered = group?.ordered ?? false;
     this.limited = (group?.concurrencyMax ?? 0) > 0;
+    this.maxAttempts = group?.maxAttempts ?? 0;
     this.waiter = new Waiter(this.at.queue, pool);
     const renewing = setInterval(() => this.renew(own), this.renewMs / 2);
     const maintaining = this.options.maintain === false || !own.db ? undefined : this.maintain(own);
@@ -243,7 +248,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const before = performance.now();
     try {
       const messages = await own.receive(this.at.queue as never, {
-        ...this.at,
+        group: this.at.group,
         max: most,
         leaseMs,
         waitMs,
@@ -462,7 +467,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     const before = performance.now();
     claim.renewing = true;
     try {
-      await own.extend(this.at.queue, claim.id, leaseMs, this.at);
+      await own.extend(this.at.queue, claim.id, leaseMs, { group: this.at.group });
       if (claim.held.size > 0) claim.holdUntil(before + leaseMs);
     } catch (error) {
       if (error instanceof WeirError && !error.retryable) claim.lose(error.message);
@@ -506,7 +511,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   private report(error: unknown, message?: ClaimedMessage<T>): void {
     this.stats.lastError = error;
-    const log = () => console.error(`weir worker of ${this.at.queue}:`, error);
+    const log = () => logFailure(error, message, this.at.queue, this.maxAttempts);
     try {
       (this.options.onError ?? log)(error, message);
     } catch (failure) {

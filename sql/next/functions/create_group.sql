@@ -66,6 +66,9 @@ begin
     g.queue_paused := q.paused;
     g.ttl := q.ttl;
     g.created_at := now();
+    if g.rate_max is not null then
+        g.rate_sequence := weir_internal.start_rate(g);
+    end if;
     insert into weir_internal.groups select g.*;
 end
 $$;

@@ -61,9 +61,10 @@ begin
     l := weir_internal.log_for(coalesce(log, 'main'));
     insert into weir_internal.queues
         (no, name, log_no, origin, key_lanes, priorities, message_bytes_max, aging, ttl, dedup_window, backlog_max,
-         job_retention, waiting)
+         job_retention, waiting, backlog_sequence)
     select n, q.name, l.no, l.origin, q.key_lanes, q.priorities, q.message_bytes_max, q.aging, q.ttl, q.dedup_window,
-        q.backlog_max, q.job_retention, format('%I.waiting_%s', l.schema_name, n % 64)::regclass
+        q.backlog_max, q.job_retention, format('%I.waiting_%s', l.schema_name, n % 64)::regclass,
+        case when q.backlog_max is not null then weir_internal.start_backlog(n::int) end
     from nextval('weir_internal.queue_numbers') n;
     perform weir.create_group(queue_name, 'default', ordered => coalesce(create_queue.ordered, false));
     return true;

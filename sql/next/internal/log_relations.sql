@@ -62,5 +62,22 @@ as $$
          create index parked_order on %s.parked (group_no, key_queue, no);
          create index parked_lane on %s.parked (group_no, lane, key_queue);
          create index parked_id on %s.parked (group_no, id);
-         create index parked_due on %s.parked (group_no, due_at, no) where holder is null and due_at is not null')
+         create index parked_due on %s.parked (group_no, due_at, no) where holder is null and due_at is not null'),
+    ('key_queues', 'table',
+        'create table %s.key_queues of weir_internal.key_queue_row (
+             queue_no with options not null, group_no with options not null, key_queue with options not null,
+             no with options not null, id with options not null, payload with options not null);
+         create index key_queues_order on %s.key_queues (group_no, key_queue, no);
+         create index key_queues_id on %s.key_queues (id)'),
+    ('key_turns', 'table',
+        'create table %s.key_turns of weir_internal.key_turn (
+             group_no with options not null, key_queue with options not null, no with options not null,
+             state with options not null, pos with options not null);
+         create index key_turns_queue on %s.key_turns (group_no, key_queue, no);
+         create index key_turns_next on %s.key_turns (group_no, no) where state = ''w'''),
+    ('in_key_queues', 'view',
+        'create view %s.in_key_queues as
+         select m.* from %s.key_queues m
+         where m.no > (select t.pos from %s.key_turns t
+                       where t.group_no = m.group_no and t.key_queue = m.key_queue order by t.no desc limit 1)')
 $$;

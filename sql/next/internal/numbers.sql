@@ -1,7 +1,8 @@
 -- weir_internal.claim_lock(p_claim), lane_lock(p_group, p_lane, p_stripe), message_lock(p_claim, p_id),
--- limit_lock(p_group), settle_lock(p_group), admin_lock(p_queue), name_lock(p_name)
+-- limit_lock(p_group), settle_lock(p_group), admin_lock(p_queue), name_lock(p_name), backlog_lock(p_queue)
 -- Keys of Weir's advisory locks, one bigint each; the first 16 bits tell what is locked: 0x5765 ('We') a claim, then a
--- cursor, a message of a claim, a limited group, the settling in a group, the administration of a queue, the name of one.
+-- cursor, a message of a claim, a limited group, the settling in a group, the administration of a queue, the name of one,
+-- the count of one's backlog.
 -- Keys that fall together make one wait for another and nothing worse.
 --
 -- Parameters:
@@ -30,3 +31,6 @@ as $$ select (22378::bigint << 48) | p_queue $$;
 create or replace function weir_internal.name_lock(p_name text)
 returns bigint language sql immutable
 as $$ select (22379::bigint << 48) | ('x' || substr(md5(p_name), 1, 8))::bit(32)::bigint $$;
+create or replace function weir_internal.backlog_lock(p_queue int)
+returns bigint language sql immutable
+as $$ select (22380::bigint << 48) | p_queue $$;

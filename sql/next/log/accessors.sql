@@ -1,5 +1,6 @@
--- weir_log.read_0 .. 3, records_0 .. 3, append_0 .. 2, has_new_0 .. 2, peek_0 .. 2, new_lanes_0 .. 2, cursor_0 .. 2,
--- cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1, ack_all_0 .. 1, peek_plain_0_0 .. 1_2, is_late_0 .. 2, read_plain_0 .. 2, claim_plain_0 .. 1
+-- weir_log.read_0 .. 3, records_0 .. 3, waiting_0 .. 3, append_0 .. 2, has_new_0 .. 2, peek_0 .. 2, new_lanes_0 .. 2,
+-- cursor_0 .. 2, cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1, ack_all_0 .. 1,
+-- peek_plain_0_0 .. 1_2, is_late_0 .. 2, read_plain_0 .. 2, claim_plain_0 .. 1
 -- The statements that must name one table of a ring: the same text for each. No statement names two segments, or a
 -- truncation of one would wait for who reads another. Table 3 of the log is `rest`; table 2 of the claim log is both.
 --
@@ -19,9 +20,13 @@
 --   p_now       peek: the time
 --   p_claim, p_id  ack: a message of a claim
 --   s           records: where the messages of a claim lie
--- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended. cursor: the
---   newest row of a cursor, null when it has none. records: all records there. has_new: whether the open segment has something that is not visible in
---   c.cur. ack: how many messages it finished; null where it is not as simple as nearly always: see weir_log.settle.
+--   p_seg       waiting: the segment in that table
+--   p_max       waiting: at most so many records are looked at
+-- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended.
+--   cursor: the newest row of a cursor, null when it has none. records: all records there. waiting: how many messages
+--   of the lane or stripe the cursor has not claimed. has_new: whether the open segment has something that is not
+--   visible in c.cur. ack: how many messages it finished; null where it is not as simple as nearly always: see
+--   weir_log.settle.
 -- Raises: none
 -- Locks: ACCESS SHARE or ROW EXCLUSIVE on that table, until the transaction ends.
 do $do$
@@ -108,6 +113,33 @@ begin
         where l.group_no is null or l.group_no = p_group);
 end
 $body$$text$, k, case when k < 3 then 'log_' || k else 'rest' end, case when k = 3 then 'and t.seg = s.seg' end);
+    end loop;
+    for k in 0 .. 3 loop
+        execute format($text$
+create or replace function weir_log.waiting_%1$s(
+    c weir_internal.claim, p_queue int, p_seg bigint, p_since timestamptz, p_max bigint)
+returns bigint
+language plpgsql
+as $body$
+declare
+    v_mask int := weir_internal.stripes_of(c.stripe) - 1;
+    v_prev pg_snapshot := case when c.finished then c.cur else c.prev end;
+begin
+    return (
+        select coalesce(sum(m.n), 0)
+        from (
+            select s.n - case when s.txid <> c.txid or %3$s <> c.seg or c.pos = 0 then 0
+                              when s.ids is null then greatest(0, c.pos - (s.id - s.n))
+                              else (select count(*) from unnest(s.ids) i where i <= c.pos) end as n
+            from weir_log.%2$s s
+            where s.queue_no = p_queue and s.lane = c.lane and s.txid >= pg_snapshot_xmin(v_prev)
+                and %3$s >= c.lo and s.enqueued_at >= p_since and not pg_visible_in_snapshot(s.txid, v_prev)
+                and (not pg_visible_in_snapshot(s.txid, c.cur) or (%3$s, s.txid, s.id) > (c.seg, c.txid, c.pos))
+                and (v_mask = 0 or weir_internal.stripe_of(s.id, v_mask) = c.stripe)
+            %4$s limit p_max) m);
+end
+$body$$text$, k, case when k < 3 then 'log_' || k else 'rest' end, case when k < 3 then 'p_seg' else 's.seg' end,
+            case when k < 3 then 'order by s.txid, s.id' end);
     end loop;
     for k in 0 .. 2 loop
         execute format($text$

@@ -45,7 +45,7 @@ begin
     perform pg_advisory_xact_lock(p_key);
     return true;
 exception
-    when lock_not_available then
+    when lock_not_available or deadlock_detected then
         return false;
 end
 $$;

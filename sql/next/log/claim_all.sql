@@ -28,7 +28,10 @@ declare
     v_busy int[] := '{}'; -- lanes in which others claim
     v_lane int;
 begin
-    if v_aside and not v_lanes_first then
+    if g.keyed then
+        v_out := weir_log.claim_keyed(p, p_max, p_lease, p_now);
+        v_want := 0;
+    elsif v_aside and not v_lanes_first then
         v_out := weir_log.claim_aside(p, v_want, p_lease, p_now, null);
         v_want := v_want - weir_internal.count_messages(v_out);
     end if;
@@ -56,6 +59,9 @@ begin
     end if;
     if cardinality(v_out) = 0 and cardinality(v_busy) > 0 then
         v_out := weir_log.claim_after_waiting(p.q, g, v_busy, v_want, p_lease, p_now);
+    end if;
+    if p_limited and cardinality(v_out) > 0 then
+        perform weir_log.count_claim(p, v_out);
     end if;
     if cardinality(v_out) > 0
         and exists (select from weir_internal.cancellations n where n.queue_no = (p.q).no) then

@@ -73,7 +73,11 @@ begin
     end loop;
     if cardinality(v_rows) = 0 then
         return '{}';
-    elsif g.ordered or g.keyed then -- they take their turn
+    elsif g.keyed then -- they take their turn
+        perform weir_log.set_aside_again(q, g, v_rows);
+        perform weir_log.move_cursor(c);
+        return '{}';
+    elsif g.ordered then
         perform weir_log.queue_delayed(q, g, v_rows);
         perform weir_log.move_cursor(c);
         return '{}';

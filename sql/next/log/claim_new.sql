@@ -31,7 +31,7 @@ declare
     v_skip int;
     v_hi bigint;               -- the open segment
     v_fresh boolean := c.finished; -- the interval ends now
-    v_passed int := 0;         -- what was too old, or had to wait for its key
+    v_passed int := 0;         -- what was too old, had to wait for its key, or was set aside
     v_more boolean;            -- the segment has more of this interval
     v_stopped boolean := false; -- ordered: a claim that has the next key is being settled at this moment
 begin
@@ -59,7 +59,11 @@ begin
                 o := weir_internal.slice(r, c.claim, v_skip, least(r.n - v_skip, p_want - v_taken));
                 s.txid := r.txid;
                 s.pos := coalesce(o.ids[o.n], o.first_id + o.n - 1);
-                if g.ordered and c.lane >= 16 then
+                if g.keyed then
+                    perform weir_log.set_aside(q, g, o);
+                    v_passed := v_passed + o.n;
+                    o.n := 0;
+                elsif g.ordered and c.lane >= 16 then
                     v_passed := v_passed + o.n;
                     h := weir_log.hold_back(q, g, c, o);
                     o := h.messages;
@@ -83,7 +87,7 @@ begin
         c.txid := s.txid;
         c.pos := s.pos;
         if v_more then
-            exit when v_taken >= p_want or v_stopped or v_passed >= 1000;
+            exit when v_taken >= p_want or v_stopped or v_passed >= 1000 or g.keyed and v_passed >= p_want;
         elsif c.seg < v_hi then
             exit when v_taken > 0; -- a claim stays within one segment
             c.seg := weir_log.next_segment(c.seg + 1, v_hi, c.prev);

@@ -47,7 +47,10 @@ begin
             array(select m from unnest(v_messages) m where (m).attempts >= g.max_attempts), 'the lease expired');
         v_again := array(select m from unnest(v_messages) m where (m).attempts < g.max_attempts);
         continue when cardinality(v_again) = 0;
-        if g.ordered or g.keyed then
+        if g.keyed then
+            perform weir_log.set_aside_again(q, g, v_again);
+            continue;
+        elsif g.ordered then
             perform weir_log.queue_again(q, g, e, v_again, s.parked);
             continue;
         end if;

@@ -38,7 +38,7 @@ begin
     perform weir_log.lock_claim(p_claim, case when p_verb = 'ack' then p_ids end);
     s := weir_log.held_claim(q, p_claim, p_ids);
     v_left := s.ids - s.done - s.taken;
-    v_ids := coalesce(s.asked, v_left) - s.done;
+    v_ids := coalesce(s.asked, s.ids) - s.done;
     if isempty(v_ids) then
         return 0;
     end if;

@@ -1,4 +1,2 @@
 create or replace function weir_log.end_jobs(q weir_internal.queues, p_messages weir_internal.delayed_row[], p_what int, p_results jsonb[], p_reason text) returns void language plpgsql as $$ begin end $$;
-create or replace function weir_log.admit(q weir_internal.queues, p_count int) returns void language plpgsql as $$ begin end $$;
 create or replace function weir_log.drop_cancelled(p weir_internal.peeked, p_out weir.message_record[], p_max int, p_lease interval, p_now timestamptz, p_limited boolean) returns weir.message_record[] language plpgsql as $$ begin return p_out; end $$;
-create or replace function weir_log.receive_limited(p weir_internal.peeked, p_max int, p_lease interval, p_now timestamptz) returns weir.message_record[] language plpgsql as $$ begin return weir_log.claim_all(p, p_max, p_lease, p_now, true); end $$;

@@ -15,7 +15,7 @@ create table weir_internal.queues (
     ttl               interval not null default '0',    -- what was sent longer ago is not delivered; 0: no matter when
     dedup_window      interval default '5 minutes',     -- how long a dedup key counts; null: it takes none
     backlog_max       bigint,                           -- messages its slowest group may be behind by; null: no limit
-    backlog_sequence  regclass,                         -- with a limit: see internal/admit.sql
+    backlog_sequence  regclass,                         -- how many more may be sent without counting: see log/admit.sql
     waiting           regclass not null,                -- who waits for a message: see log/wake.sql
     job_retention     interval not null default '1 day', -- how long what happened to tracked jobs is kept at least
     created_at        timestamptz not null default now()

@@ -1,14 +1,17 @@
 """A transport of Kombu: Celery's own workers and producers on queues of Weir.
 
-    import weir.celery  # makes the scheme known
-    app = Celery(broker_url="weir://user:password@host:5432/database")
+    app = Celery(broker_url="weir://user:password@host:5432/database?sslmode=require")
+    app.conf.broker_transport = "weir.celery:Transport"
 
-``broker_transport_options``: ``dsn`` instead of the URL; ``lease``, seconds, of what a worker holds (30 unless given;
-it is renewed, so that it need not be as long as a task); ``queue_settings``, what create_queue takes. What a worker
-that was killed held is elsewhere within the lease. A countdown or an eta is Weir's own delay: no worker holds the task
-meanwhile. A task that is rejected, or whose workers died five times, is a dead letter of the group ``default``.
+The second line tells Kombu where the transport is, which it else knows after ``import weir.celery`` only. The query of
+the URL is PostgreSQL's. ``broker_transport_options``: ``dsn`` instead of the URL; ``lease``, seconds, of what a worker
+holds (30 unless given; it is renewed, so that it need not be as long as a task); ``queue_settings``, what create_queue
+takes. What a worker that was killed held is elsewhere within the lease. A countdown or an eta is Weir's own delay: no
+worker holds the task meanwhile. A task that is rejected, or whose workers died five times, is a dead letter of the
+group ``default``.
 
-Remote control and events need a fanout exchange, which there is not: set ``worker_enable_remote_control = False``.
+Remote control (``inspect``, ``status``, ``control``) and events need a fanout exchange, which there is not: set
+``worker_enable_remote_control = False``. There is no result backend either: set ``task_ignore_result``, or another.
 """
 
 from __future__ import annotations
@@ -22,9 +25,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from queue import Empty
 from typing import Any
+from urllib.parse import urlsplit
 
 from kombu.transport import TRANSPORT_ALIASES, virtual
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from weir import calls
 from weir.errors import Error
@@ -267,10 +271,27 @@ class Channel(virtual.Channel):  # type: ignore[misc]
             raise
 
 
+def _dsn(connection: Any, port: int) -> str:
+    """Return the DSN of a connection of Kombu, which is a URL, with all that its query says, or made of parts."""
+    host = connection.hostname or "localhost"
+    if "://" in host:
+        url = "postgresql" + host[host.index("://") :]
+        named = urlsplit(url).hostname or conninfo_to_dict(url).get("host")
+        return url if named else make_conninfo(url, host="localhost")
+    return make_conninfo(
+        host=host,
+        port=connection.port or port,
+        dbname=(connection.virtual_host or "").lstrip("/") or None,
+        user=connection.userid,
+        password=connection.password,
+    )
+
+
 class Transport(virtual.Transport):  # type: ignore[misc]
     """The transport ``weir://``."""
 
     Channel = Channel
+    can_parse_url = True  # else Kombu takes its query for arguments of its own
     default_port = 5432
     polling_interval = None  # a channel that finds nothing waits itself
     driver_type = "weir"
@@ -278,14 +299,7 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     connection_errors = (*virtual.Transport.connection_errors, BrokenConnection)
 
     def __init__(self, client: Any, **kwargs: Any) -> None:
-        dsn = client.transport_options.get("dsn") or make_conninfo(
-            host=client.hostname or "localhost",
-            port=client.port or self.default_port,
-            dbname=(client.virtual_host or "").lstrip("/") or None,
-            user=client.userid,
-            password=client.password,
-        )
-        self.weir = connect(dsn)
+        self.weir = connect(client.transport_options.get("dsn") or _dsn(client, self.default_port))
         super().__init__(client, **kwargs)
 
     def close_connection(self, connection: Any) -> None:

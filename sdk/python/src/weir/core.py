@@ -8,7 +8,6 @@ became of its last message, and is renewed as long as it is held.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import time
 from collections import deque
@@ -18,7 +17,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, Protocol, TypeVar
 
-from weir import calls
+from weir import calls, failures
 from weir.calls import Call
 from weir.errors import Cancelled, Error, PayloadError, Reject, RetryAfter, Snooze
 from weir.errors_generated import ALREADY_FINISHED
@@ -30,8 +29,6 @@ from weir.runtime import jitter
 from weir.types import Message, seconds
 
 T = TypeVar("T")
-
-log = logging.getLogger("weir")
 
 _PAUSE_MIN, _PAUSE_MAX = 0.1, 10.0
 # How long a wait of the waiter or the server may keep the worker from noticing that it shall stop.
@@ -87,6 +84,7 @@ class Core:
         self._ordered = False
         self._limited = False
         """The group has a ``concurrency_max``."""
+        self._max_attempts = 0
         self._cool = Cooldown(seconds(options.cooldown), self._lease)
         self._ack_gap = self._cool.time
         """Between the begins of two acks, unless somebody waits for one."""
@@ -135,6 +133,7 @@ class Core:
             if not mine and not self.stopping:
                 await self._port.run(calls.peek(self._o.queue, group=self._o.group, max=1))  # says what is wrong
             self._ordered = any(group.ordered for group in mine)
+            self._max_attempts = max((group.max_attempts for group in mine), default=0)
             self._limited = any(group.concurrency_max > 0 for group in mine)
             if self._ordered:  # what comes next waits for the acks
                 self._ack_gap = 0
@@ -157,6 +156,7 @@ class Core:
     # --- fetching
 
     async def _fetch(self) -> None:
+        starting = True
         while not self.stopping:
             room = self._room()
             if room == 0:
@@ -171,7 +171,8 @@ class Core:
             most = 1 if lone else room
             wait = min(_HTTP_WAIT, self._lease / 3) if self._o.http else None
             call = calls.receive(self._o.queue, group=self._o.group, max=most, lease=self._o.lease, wait=wait)
-            messages = await self._persist(lambda call=call: self._receive(call))  # type: ignore[misc]
+            messages = await self._persist(lambda call=call: self._receive(call), starting)  # type: ignore[misc]
+            starting = False
             if messages is not None:
                 self._cool.fetched(before, len(messages), len(messages) == most)
             if messages:
@@ -557,9 +558,7 @@ class Core:
         try:
             if self._o.on_error is not None:
                 self._o.on_error(error, message)
-            elif message is None:
-                log.warning("worker of %s: %s", self._o.queue, error)
             else:
-                log.error("message %s of %s failed", message.id, self._o.queue, exc_info=error)
+                failures.log(error, message, self._o.queue, self._max_attempts)
         except Exception:
-            log.exception("on_error failed")
+            failures.logger.exception("on_error failed")

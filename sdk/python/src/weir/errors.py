@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -151,10 +152,25 @@ def queue_gone(queue: str) -> Error:
     )
 
 
-def cannot_connect(error: Exception) -> Error:
-    """Say that there is no connection; nothing was done."""
-    code = getattr(error, "sqlstate", None) or CANNOT_CONNECT
-    return Error(code, f"cannot connect to the database: {str(error).strip()}", hint="Is the server running there?")
+def cannot_connect(error: Exception, code: str | None = None) -> Error:
+    """Say that there is no connection, with the SQLSTATE of a server that refused it; nothing was done."""
+    if code is None:
+        hint = "Is the server running there?"
+    elif _retryable(code):
+        hint = "The server is there; it may take the connection later."
+    else:
+        hint = "The server is there and refuses this: correct the user, the password or the database of the DSN."
+    return Error(code or CANNOT_CONNECT, f"cannot connect to the database: {str(error).strip()}", hint=hint)
+
+
+def no_server(error: Exception) -> Error:
+    """Say that there is no connection to a server; one whose certificate is wrong will not be right later."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    passes = cause is None or isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError))
+    hint = "Is the server running there?" if passes else "Correct the certificate, or https:// in the URL."
+    return Error(CANNOT_CONNECT, f"cannot connect to the server: {error}", hint=hint, retryable=passes)
 
 
 def from_problem(status: int, problem: Mapping[str, Any]) -> Error:

@@ -15,6 +15,7 @@ from weir.errors import Error
 from weir.generated.client import Client
 from weir.held import Context, Running
 from weir.hooks import NO_HOOKS, Hooks
+from weir.runtime import async_only, plain_only
 from weir.threads import Threads
 from weir.types import Message
 
@@ -137,6 +138,7 @@ class AsyncHandlers:
         middleware: Sequence[Callable[..., Any]],
         exactly_once: bool,
     ) -> None:
+        async_only(handler, "handler")
         self._client = client
         self._handler = _Handler(handler, payload)
         self._call = _wrap(self._handler.call, [*_hooked(client.hooks, _async_hook), *middleware])
@@ -193,11 +195,12 @@ class ThreadHandlers:
         exactly_once: bool,
         concurrency: int,
     ) -> None:
-        if inspect.iscoroutinefunction(handler):
-            raise TypeError("a Worker runs functions; for a coroutine function use AsyncWorker with an AsyncClient")
+        plain_only(handler, "handler")
+        for layer in middleware:
+            plain_only(layer, "middleware")
         self._client = client
         self._handler = _Handler(handler, payload)
-        self._call = _wrap(self._handler.call, [*_hooked(client.hooks, _hook), *middleware])
+        self._inside = _wrap(self._handler.call, [*_hooked(client.hooks, _hook), *middleware])
         self.exactly_once = exactly_once
         self.threads = Threads(concurrency, "weir-handler")
 
@@ -206,6 +209,13 @@ class ThreadHandlers:
 
     def close(self) -> None:
         self.threads.close()
+
+    def _call(self, message: Message[Any], context: Context) -> Any:
+        result = self._inside(message, context)
+        if inspect.iscoroutine(result):  # of a lambda, say: nothing was done, and so it is not done
+            result.close()
+            raise TypeError("the handler returned a coroutine, which nobody runs: use AsyncWorker with an AsyncClient")
+        return result
 
     def _run(self, message: Message[Any], context: Context) -> Any:
         message = context.message = self._handler.typed(message)

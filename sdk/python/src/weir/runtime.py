@@ -20,6 +20,32 @@ AsyncLock = asyncio.Lock
 Lock = threading.Lock
 async_sleep = asyncio.sleep
 sleep = time.sleep
+async_apart = asyncio.to_thread
+"""Does what blocks where nothing else waits for it."""
+
+
+def _is_coroutine_function(function: Any) -> bool:
+    """Whether what is called gives a coroutine; also an object whose ``__call__`` does."""
+    return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004
+
+
+def async_only(function: Any, what: str) -> None:
+    """Refuse what blocks the loop, and whose result cannot be awaited."""
+    if not _is_coroutine_function(function):
+        raise TypeError(
+            f"{what} {function!r} is no coroutine function: write `async def`, or use the parts for threads"
+        )
+
+
+def plain_only(function: Any, what: str) -> None:
+    """Refuse a coroutine function: called in a thread it does nothing."""
+    if _is_coroutine_function(function):
+        raise TypeError(f"{what} {function!r} is a coroutine function: write `def`, or use the parts for asyncio")
+
+
+def apart(work: Callable[..., R], *args: Any) -> R:
+    """Do what blocks."""
+    return work(*args)
 
 
 def jitter(seconds: float) -> float:

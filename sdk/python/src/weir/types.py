@@ -99,6 +99,10 @@ class Group:
     rate_max: int
     """Deliveries in ``rate_period``; 0: no limit."""
     rate_period: timedelta
+    key_concurrency_max: int
+    """Messages of one key claimed and unfinished at once; 0: no limit."""
+    fair: bool
+    """Keys take turns, as they also do with a ``key_concurrency_max``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,8 @@ class GroupStats:
     lanes: int
     segments: int
     bytes: int
+    held_by: str | None
+    """The limit that holds the group back: ``concurrency``, ``rate`` or ``key_concurrency``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -92,6 +92,29 @@ class _ThreadPort:
         self._threads.close()
 
 
+class _Ending(Coroutine[Any, Any, None]):
+    """A coroutine that need not be awaited: it is made when the first step is taken."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._make = make
+        self._made: Coroutine[Any, Any, None] | None = None
+
+    def send(self, value: Any) -> Any:
+        self._made = self._made or self._make()
+        return self._made.send(value)
+
+    def throw(self, kind: Any, error: Any = None, trace: Any = None) -> Any:
+        self._made = self._made or self._make()
+        return self._made.throw(error if isinstance(error, BaseException) else kind)
+
+    def close(self) -> None:
+        if self._made is not None:
+            self._made.close()
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self._make().__await__()
+
+
 class AsyncWorker:
     """Runs a coroutine function on every message of a queue and group.
 
@@ -143,23 +166,38 @@ class AsyncWorker:
         )
         handlers = AsyncHandlers(client, handler, payload, middleware, exactly_once)
         self._core = Core(lambda: _AsyncPort(client, queue), handlers, options)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Work until stopped. SIGTERM and SIGINT stop it softly, a second one at once."""
         loop = asyncio.get_running_loop()
         with _Signals(loop, self._core):
-            await self._core.run()
+            await self._run()
 
-    async def stop(self, hard: bool = False) -> None:
-        """Claim no more, let handlers end (``hard``: cancel them), give back the rest; return when all is settled."""
-        self._core.stop(hard=hard)
+    def stop(self, hard: bool = False) -> Coroutine[Any, Any, None]:
+        """Claim no more, let handlers end (``hard``: cancel them), give back the rest.
+
+        The worker begins to stop when this is called, so that ``call_later``, a signal handler and another thread may
+        call it; what it returns may be awaited, until all is settled.
+        """
+        if self._loop is None:
+            self._core.stop(hard=hard)
+        elif not self._loop.is_closed():  # wakes it, too, when it sleeps under a signal handler
+            self._loop.call_soon_threadsafe(lambda: self._core.stop(hard=hard))
+        return _Ending(self._ended)
+
+    async def _ended(self) -> None:
         if not self._core.is_handler(asyncio.current_task()):
             await self._core.ended.wait()
 
+    async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        await self._core.run()
+
     async def __aenter__(self) -> AsyncWorker:
         """Work in the background, without touching signals, until the block ends."""
-        self._task = asyncio.create_task(self._core.run())
+        self._task = asyncio.create_task(self._run())
         return self
 
     async def __aexit__(
@@ -229,19 +267,23 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._stop: bool | None = None  # asked for before the loop was there: hard or not
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may come within it
+        self._runs_in: int | None = None
 
     def run(self) -> None:
         """Work until stopped. In the main thread SIGTERM and SIGINT stop it softly, a second one at once."""
         asyncio.run(self._run(signals=threading.current_thread() is threading.main_thread()))
 
     def stop(self, hard: bool = False) -> None:
-        """Claim no more, let handlers end (``hard``: cancel them), give back the rest; return when all is settled."""
+        """Claim no more, let handlers end (``hard``: cancel them), give back the rest; return when all is settled.
+
+        From a handler, and from a signal handler in the thread of ``run``, it returns at once.
+        """
         with self._lock:
             self._stop = hard
             if self._loop is not None and not self._ended.is_set():
                 self._loop.call_soon_threadsafe(lambda: self._core.stop(hard=hard))
-        if not self._handlers.threads.current():
+        if not self._handlers.threads.current() and self._runs_in != threading.get_ident():
             self._ended.wait()
 
     def __enter__(self) -> Worker:
@@ -272,7 +314,7 @@ class Worker:
     async def _run(self, *, signals: bool) -> None:
         loop = asyncio.get_running_loop()
         with self._lock:
-            self._loop = loop
+            self._loop, self._runs_in = loop, threading.get_ident()
             if self._stop is not None:
                 self._core.stop(hard=self._stop)
         try:

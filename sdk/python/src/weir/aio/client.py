@@ -24,6 +24,7 @@ from weir.coalesce import Aim, AsyncCoalescer
 from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND, NOT_SUPPORTED
 from weir.hooks import NO_HOOKS, Hooks
+from weir.refusal import check_target
 from weir.runtime import AsyncReturns, AsyncToken, async_sleep, jitter
 from weir.types import (
     Binding,
@@ -61,6 +62,7 @@ def connect_async(
         return AsyncClient(AsyncHttp.at(target, token), hooks=hooks)
     if token is not None:
         raise Error(NOT_SUPPORTED, "a token is for a server", hint="The DSN of a database names a user.")
+    check_target(target)
     return AsyncClient(AsyncPostgres.at(target, pool_max=pool_max), hooks=hooks)
 
 

@@ -60,7 +60,7 @@ class AsyncHttp:
                 timeout=_TIMEOUT + request.wait,
             )
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise errors.Error(errors.CANNOT_CONNECT, f"cannot connect to the server: {error}") from error
+            raise errors.no_server(error) from error
         except httpx.TransportError as error:
             text = f"the connection to the server broke: {error!r}"
             raise errors.Error(errors.CONNECTION_FAILURE, text, reported=False) from error

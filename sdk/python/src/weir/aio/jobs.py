@@ -16,7 +16,7 @@ from weir.aio.client import AsyncClient
 from weir.errors import PayloadError
 from weir.handlers import Finished, RunsJobs
 from weir.held import Context
-from weir.runtime import AsyncReturns
+from weir.runtime import AsyncReturns, async_only
 from weir.types import Duration, Enqueued, JobStatus, Json, Message
 from weir.worker import AsyncWorker
 
@@ -211,6 +211,7 @@ class _Kind:
     """A function and the types of its arguments."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        async_only(function, "job")
         self.function = function
         self._parameters = inspect.signature(function).parameters
         odd = [p.name for p in self._parameters.values() if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]

@@ -15,8 +15,10 @@ from psycopg.rows import tuple_row
 from weir import errors
 from weir.calls import Call, Row, own
 from weir.calls.own import KEPT_MAX, OwnCalls
+from weir.errors_generated import INVALID_ARGUMENT
 from weir.foreign import async_connection
-from weir.runtime import AsyncLock, async_value_of
+from weir.refusal import refusal, unreadable
+from weir.runtime import AsyncLock, async_apart, async_value_of
 
 T = TypeVar("T")
 
@@ -125,7 +127,7 @@ class AsyncPostgres:
         try:
             conn = await self.pool.getconn()
         except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed, psycopg.Error) as error:
-            raise errors.cannot_connect(error) from error
+            raise await self._unreachable(error) from error
         severities: list[str | None] = []
 
         def note(notice: psycopg.errors.Diagnostic) -> None:
@@ -146,7 +148,15 @@ class AsyncPostgres:
         try:
             return await psycopg.AsyncConnection.connect(await async_value_of(self.pool.conninfo), **kwargs)
         except psycopg.Error as error:
-            raise errors.cannot_connect(error) from error
+            raise await self._unreachable(error) from error
+
+    async def _unreachable(self, error: Exception) -> errors.Error:
+        """Say why there is no connection, and so whether there may be one later."""
+        if isinstance(error, psycopg_pool.PoolClosed):
+            return errors.cannot_connect(error)
+        conninfo, kwargs = await async_value_of(self.pool.conninfo), await async_value_of(self.pool.kwargs)
+        code = await async_apart(refusal, conninfo, kwargs or {})
+        return unreadable(error) if code == INVALID_ARGUMENT else errors.cannot_connect(error, code)
 
     async def _open(self) -> None:
         """Open the pool. One connection is made first, because a pool that cannot connect does not say why."""

@@ -217,7 +217,9 @@ _GROUP = (
     "coalesce((to_jsonb(list_groups) ->> 'patience')::interval, '0'), created_at, paused, "
     "coalesce((to_jsonb(list_groups) ->> 'concurrency_max')::int, 0), "
     "coalesce((to_jsonb(list_groups) ->> 'rate_max')::int, 0), "
-    "coalesce((to_jsonb(list_groups) ->> 'rate_period')::interval, '0')"
+    "coalesce((to_jsonb(list_groups) ->> 'rate_period')::interval, '0'), "
+    "coalesce((to_jsonb(list_groups) ->> 'key_concurrency_max')::int, 0), "
+    "coalesce((to_jsonb(list_groups) ->> 'fair')::boolean, false)"
 )
 
 
@@ -238,6 +240,8 @@ def list_groups(queue: str) -> Call[list[Group]]:
                 g.get("concurrency_max", 0),
                 g.get("rate_max", 0),
                 timedelta(milliseconds=g.get("rate_period_ms", 0)),
+                g.get("key_concurrency_max", 0),
+                g.get("fair", False),
             )
             for g in found["groups"]
         ]
@@ -284,7 +288,8 @@ def _control(
 
 
 _STATS = (
-    "queue_name, group_name, waiting, claimed, delayed, parked, dead, coalesce(oldest_age, '0'), lanes, segments, bytes"
+    "queue_name, group_name, waiting, claimed, delayed, parked, dead, coalesce(oldest_age, '0'), "
+    "lanes, segments, bytes, to_jsonb(stats) ->> 'held_by'"
 )
 
 
@@ -305,6 +310,7 @@ def stats(queue: str | None) -> Call[list[GroupStats]]:
                 g["lanes"],
                 g["segments"],
                 g["bytes"],
+                g.get("held_by"),
             )
             for g in found["groups"]
         ]

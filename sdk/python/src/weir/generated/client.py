@@ -25,6 +25,7 @@ from weir.coalesce import Aim, Coalescer
 from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND, NOT_SUPPORTED
 from weir.hooks import NO_HOOKS, Hooks
+from weir.refusal import check_target
 from weir.runtime import Returns, Token, sleep, jitter
 from weir.types import (
     Binding,
@@ -62,6 +63,7 @@ def connect(
         return Client(Http.at(target, token), hooks=hooks)
     if token is not None:
         raise Error(NOT_SUPPORTED, "a token is for a server", hint="The DSN of a database names a user.")
+    check_target(target)
     return Client(Postgres.at(target, pool_max=pool_max), hooks=hooks)
 
 

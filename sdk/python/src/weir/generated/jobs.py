@@ -17,7 +17,7 @@ from weir.generated.client import Client
 from weir.errors import PayloadError
 from weir.handlers import Finished, RunsJobs
 from weir.held import Context
-from weir.runtime import Returns
+from weir.runtime import Returns, plain_only
 from weir.types import Duration, Enqueued, JobStatus, Json, Message
 from weir.worker import Worker
 
@@ -212,6 +212,7 @@ class _Kind:
     """A function and the types of its arguments."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        plain_only(function, "job")
         self.function = function
         self._parameters = inspect.signature(function).parameters
         odd = [p.name for p in self._parameters.values() if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]

@@ -16,8 +16,10 @@ from psycopg.rows import tuple_row
 from weir import errors
 from weir.calls import Call, Row, own
 from weir.calls.own import KEPT_MAX, OwnCalls
+from weir.errors_generated import INVALID_ARGUMENT
 from weir.foreign import sync_connection
-from weir.runtime import Lock, value_of
+from weir.refusal import refusal, unreadable
+from weir.runtime import Lock, apart, value_of
 
 T = TypeVar("T")
 
@@ -126,7 +128,7 @@ class Postgres:
         try:
             conn = self.pool.getconn()
         except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed, psycopg.Error) as error:
-            raise errors.cannot_connect(error) from error
+            raise self._unreachable(error) from error
         severities: list[str | None] = []
 
         def note(notice: psycopg.errors.Diagnostic) -> None:
@@ -147,7 +149,15 @@ class Postgres:
         try:
             return psycopg.Connection.connect(value_of(self.pool.conninfo), **kwargs)
         except psycopg.Error as error:
-            raise errors.cannot_connect(error) from error
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: Exception) -> errors.Error:
+        """Say why there is no connection, and so whether there may be one later."""
+        if isinstance(error, psycopg_pool.PoolClosed):
+            return errors.cannot_connect(error)
+        conninfo, kwargs = value_of(self.pool.conninfo), value_of(self.pool.kwargs)
+        code = apart(refusal, conninfo, kwargs or {})
+        return unreadable(error) if code == INVALID_ARGUMENT else errors.cannot_connect(error, code)
 
     def _open(self) -> None:
         """Open the pool. One connection is made first, because a pool that cannot connect does not say why."""

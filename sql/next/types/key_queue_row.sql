@@ -1,0 +1,14 @@
+-- weir_internal.key_queue_row
+-- A message of a group that shares its deliveries out among keys: it was set aside, into the queue of its key.
+create type weir_internal.key_queue_row as (
+    queue_no    int,         -- the queue
+    group_no    int,         -- the group
+    key_queue   text,        -- 'k' and the key; of messages without one 'l'
+    no          bigint,      -- order in the key queue
+    id          bigint,      -- the message
+    attempts    smallint,    -- deliveries so far
+    key         text,
+    headers     jsonb,
+    payload     jsonb,
+    enqueued_at timestamptz  -- when it was sent
+);

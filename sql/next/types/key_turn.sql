@@ -1,0 +1,16 @@
+-- weir_internal.key_turn
+-- How a key queue stands: its newest row counts. The rows of state 'w' are the row in which key queues wait for their
+-- turn. What was delivered at once is a row of key_queue '':
+--   'w'  it has messages and waits for its turn
+--   's'  it has messages, and its key has as many claimed as it may
+--   'e'  it is empty
+--   'd'  a delivery
+create type weir_internal.key_turn as (
+    group_no   int,     -- the group
+    key_queue  text,    -- the key queue; '' = a delivery
+    no         bigint,  -- order, and the place in the row of those that wait; of a delivery, less than its claim's number
+    state      "char",  -- see above
+    pos        bigint,  -- the key queue is delivered up to this number; 'd': key queues have had their turns up to this no
+    ids        bigint[], -- 'd', with a limit per key: the messages delivered
+    key_queues text[]   -- and of which key queue each was
+);

@@ -1,0 +1,96 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// find types into the field of a queue's page that finds messages.
+func (b *browser) find(text string) {
+	b.Helper()
+	b.do(chromedp.WaitVisible("#search", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelector("#search").select()`, nil),
+		chromedp.SendKeys("#search", text+kb.Enter, chromedp.ByQuery))
+}
+
+// line waits until the line of a group in a message's page says something.
+func (b *browser) line(group, text string) {
+	b.Helper()
+	b.wait(`document.querySelector('main tr[data-key="`+group+`"]')?.innerText.includes(%s)`, text)
+}
+
+// places makes a queue whose messages 1 to 5 are in another state each, for default, and wait for audit.
+func (b *browser) places() {
+	b.Helper()
+	for _, sql := range []string{
+		"select weir.create_queue('orders', lanes => 1)",
+		"select weir.create_group('orders', 'audit')",
+		"select weir.create_group('orders', 'per-table', ordered => true)",
+		"select weir.send('orders', to_jsonb(i), key => 'table-' || i) from generate_series(1, 4) i",
+		"select weir.ack('orders', claim_id) from weir.receive('orders')",
+		"select weir.reject('orders', claim_id, array[id], 'no such dish') from weir.receive('orders')",
+		"select weir.nack('orders', claim_id, array[id], '1 hour', 'the oven is cold') from weir.receive('orders')",
+		"select set_config('application_name', 'kitchen-1', false), weir.receive('orders', lease => '1 hour')",
+		"select weir.nack('orders', claim_id, array[id], '1 hour', 'no table 1') from weir.receive('orders', 'per-table')",
+		"select weir.send('orders', '5', key => 'table-1', delay => '2 hours')",
+	} {
+		b.db.Exec(b, sql)
+	}
+}
+
+func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
+	b := open(t)
+	b.places()
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.find("1")
+	b.line("default", "done")
+	b.line("audit", "waiting")
+	b.line("per-table", "parked")
+	b.line("per-table", "no table 1")
+	b.find("2")
+	b.line("default", "dead")
+	b.line("default", "no such dish")
+	b.picture("message")
+	b.find("3")
+	b.line("default", "It is tried again in")
+	b.line("default", "the oven is cold")
+	b.find("4")
+	b.line("default", "kitchen-1 as ")
+	b.db.Exec(t, "select weir.pause('orders', 'audit')")
+	b.again()
+	b.line("audit", "The group is paused.")
+	b.find("5")
+	b.line("default", "Its sender delayed it: it is due in")
+	b.find("99")
+	b.see("orders does not hold message 99")
+	b.see("The last one that was sent is message 5.")
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/2"))
+	b.press("main", "Redrive")
+	b.line("default", "It is due: a receive gets it.")
+}
+
+func TestMessagesAreFoundByTheirKeyInAnyState(t *testing.T) {
+	b := open(t)
+	b.places()
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.find("table-1")
+	b.see("default: done")
+	b.see("default: delayed")
+	b.see("1 message of it is parked in per-table.")
+	b.picture("find")
+	b.find("table-2")
+	b.see("default: dead")
+	b.find("table-3")
+	b.see("default: delayed")
+	b.find("table-4")
+	b.see("default: claimed")
+	b.find("table-9")
+	b.see("No message with the key table-9 was found.")
+	b.db.Exec(t, "select weir.send('orders', '6', key => '42')")
+	b.find("42")
+	b.see("orders does not hold message 42")
+	b.do(chromedp.Click(`a[href$="/find/42"]`, chromedp.ByQuery))
+	b.see("default: waiting")
+}
