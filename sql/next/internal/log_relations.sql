@@ -41,11 +41,13 @@ as $$
     ('rest', 'table',
         'create table %s.rest (like %s.log_0);
          alter table %s.rest add column seg bigint not null;
-         create index rest_order on %s.rest (queue_no, lane, seg, txid, id)'),
+         create index rest_order on %s.rest (queue_no, lane, seg, txid, id);
+         create index rest_seg on %s.rest (seg)'),
+    ('next_look', 'sequence', 'create sequence %s.next_look minvalue 0'),
     ('segments', 'table',
         'create table %s.segments (
              no bigint primary key, opened_by xid8, opened_at timestamptz not null default clock_timestamp(),
-             sealed_by xid8, sealed_at timestamptz, freed_by xid8)'),
+             sealed_by xid8, sealed_at timestamptz, freed_by xid8, holder_queue int, holder_group int)'),
     ('delayed', 'table',
         'create table %s.delayed of weir_internal.delayed_row (
              txid with options not null, queue_no with options not null, due_at with options not null,

@@ -17,6 +17,7 @@ language plpgsql
 as $$
 declare
     c weir_internal.claim;
+    f weir_internal.claim;
     v_ring bigint;
 begin
     loop
@@ -27,7 +28,11 @@ begin
             else c := weir_log.cursor_2(g.no, p_lane, p_stripe);
         end case;
         if c.kind is null then
-            c := weir_log.first_cursor(g, p_lane, p_stripe);
+            f := weir_log.first_cursor(g, p_lane, p_stripe);
+            c := weir_log.cursor_2(g.no, p_lane, p_stripe); -- a new base may have come with a row for this lane
+            if c.kind is null then
+                c := f;
+            end if;
         end if;
         exit when pg_sequence_last_value('weir_log.claims_ring') = v_ring;
     end loop;

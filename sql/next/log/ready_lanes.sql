@@ -49,6 +49,7 @@ language plpgsql
 as $$
 declare
     v_cursors weir_internal.claim[];
+    v_first weir_internal.claim[];
     v_idle weir_internal.claim[];
     v_now pg_snapshot;
     v_ring bigint;
@@ -56,15 +57,15 @@ declare
 begin
     loop
         v_ring := pg_sequence_last_value('weir_log.claims_ring');
-        case weir_internal.read_claims_table(v_ring)
-            when 0 then v_cursors := weir_log.cursors_0(g.no, p_lanes);
-            when 1 then v_cursors := weir_log.cursors_1(g.no, p_lanes);
-            else v_cursors := weir_log.cursors_2(g.no, p_lanes);
-        end case;
+        v_cursors := weir_log.lane_rows(v_ring, g, p_lanes);
         if cardinality(v_cursors) < cardinality(p_lanes) then
-            v_cursors := v_cursors || array(
+            v_first := array(
                 select weir_log.first_cursor(g, l, 1) from unnest(p_lanes) l
                 where l <> all(array(select (c).lane from unnest(v_cursors) c)));
+            v_cursors := weir_log.lane_rows(v_ring, g, p_lanes); -- a new base may have come with rows for these
+            v_cursors := v_cursors || array(
+                select f from unnest(v_first) f
+                where (f).lane <> all(array(select (c).lane from unnest(v_cursors) c)));
         end if;
         exit when pg_sequence_last_value('weir_log.claims_ring') = v_ring;
     end loop;
@@ -78,6 +79,17 @@ begin
             when 0 then weir_log.new_lanes_0(v_idle, q.no, v_now)
             when 1 then weir_log.new_lanes_1(v_idle, q.no, v_now)
             else weir_log.new_lanes_2(v_idle, q.no, v_now) end;
+end
+$$;
+create or replace function weir_log.lane_rows(p_ring bigint, g weir_internal.groups, p_lanes int[])
+returns weir_internal.claim[]
+language plpgsql
+as $$
+begin
+    return case weir_internal.read_claims_table(p_ring)
+        when 0 then weir_log.cursors_0(g.no, p_lanes)
+        when 1 then weir_log.cursors_1(g.no, p_lanes)
+        else weir_log.cursors_2(g.no, p_lanes) end;
 end
 $$;
 create or replace function weir_log.is_unfinished(g weir_internal.groups, p_from int, p_to int)

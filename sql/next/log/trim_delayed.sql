@@ -1,0 +1,102 @@
+-- weir_log.trim_delayed(), weir_log.trim_delayed_of(p_queue), weir_log.trim_parked()
+-- trim_delayed: deletes from `delayed` what every group concerned has claimed, of up to 50 queues and up to 1,000
+-- messages of each, and truncates it when it is empty. trim_parked: truncates `parked` when it is empty.
+--
+-- Parameters:
+--   p_queue  queue number
+-- Returns: how many messages were deleted, or 1 for a truncation.
+-- Raises: none; what goes wrong with one queue is reported.
+-- Locks: ROW EXCLUSIVE on the table, or ACCESS EXCLUSIVE, tried.
+create or replace function weir_log.trim_delayed()
+returns int
+language plpgsql
+as $$
+declare
+    v_queue int;
+    v_last int;
+    v_done int := 0;
+begin
+    if pg_relation_size('weir_log.delayed') = 0 then
+        return 0;
+    end if;
+    select d.queue_no into v_last from weir_log.delayed d order by d.queue_no desc limit 1;
+    if v_last is null then
+        if not weir_internal.try_lock_table('weir_log.delayed', 'access exclusive')
+            or exists (select from weir_log.delayed) then
+            return 0;
+        end if;
+        truncate table weir_log.delayed;
+        return 1;
+    end if;
+    for v_queue in
+        with recursive s (first) as (
+            values (0), (floor(random() * v_last)::int)),
+        l (first, queue_no, i) as (
+            select s.first, s.first, 0 from s
+            union all
+            select l.first, (select d.queue_no from weir_log.delayed d where d.queue_no > l.queue_no
+                             order by d.queue_no limit 1), l.i + 1
+            from l where l.queue_no is not null and l.i < 25)
+        select distinct l.queue_no from l where l.i > 0 and l.queue_no is not null
+    loop
+        begin
+            v_done := v_done + weir_log.trim_delayed_of(v_queue);
+        exception
+            when others then
+                raise warning 'what queue "%" has delayed is kept: %',
+                    (select name from weir_internal.queues where no = v_queue), sqlerrm;
+        end;
+    end loop;
+    return v_done;
+end
+$$;
+create or replace function weir_log.trim_delayed_of(p_queue int)
+returns int
+language plpgsql
+as $$
+declare
+    v_groups weir_internal.groups[];
+    v_cursors weir_internal.claim[];
+    v_purged xid8; -- what older transactions delayed is for nobody, due or not
+    v_done int;
+    v_older int := 0;
+begin
+    select array_agg(g), array_agg(weir_log.cursor(g, -1, 1)),
+        case when bool_and(g.purged is not null) then min(pg_snapshot_xmin(g.purged)::text::bigint)::text::xid8 end
+    into v_groups, v_cursors, v_purged
+    from weir_internal.groups g where g.queue_no = p_queue;
+    delete from weir_log.delayed where ctid = any(array(
+        select t.ctid
+        from (select d.ctid, d.* from weir_log.delayed d where d.queue_no = p_queue
+                  and (d.due_at <= weir_internal.clock() or v_groups is null)
+              order by d.due_at, d.id limit 1000) t
+        where not exists (
+            select from unnest(v_groups) with ordinality g
+            cross join lateral (select v_cursors[g.ordinality] as c) k
+            where (t.group_no is null or t.group_no = g.no)
+                and not ((t.due_at, t.id) <= ((k.c).due_at, (k.c).due_id) and pg_visible_in_snapshot(t.txid, (k.c).cur))
+                and (g.purged is null or not pg_visible_in_snapshot(t.txid, g.purged)))));
+    get diagnostics v_done = row_count;
+    if v_purged is not null then
+        delete from weir_log.delayed where ctid = any(array(
+            select d.ctid from weir_log.delayed d where d.txid < v_purged and d.queue_no = p_queue
+            order by d.txid limit 1000));
+        get diagnostics v_older = row_count;
+    end if;
+    return v_done + v_older;
+end
+$$;
+create or replace function weir_log.trim_parked()
+returns int
+language plpgsql
+as $$
+begin
+    if pg_relation_size('weir_log.parked') = 0 or exists (select from weir_log.parked)
+        or not weir_internal.try_lock_table('weir_log.parked', 'access exclusive')
+        or exists (select from weir_log.parked) then
+        return 0;
+    end if;
+    truncate table weir_log.parked;
+    return 1;
+end
+$$;
