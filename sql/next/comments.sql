@@ -7,6 +7,373 @@ begin
     for c in
         select p.oid::regprocedure as signature, t.text
         from (values
+('enqueue', $c$
+Enqueues a job, in the caller's transaction: a message whose payload is the job's arguments and whose header "kind"
+names what handles it. All that queues do with messages they do with jobs. One that is neither tracked nor unique
+costs what a message costs.
+
+A unique job is enqueued unless one of the same key is there. The key is `unique_key`, or with `is_unique` the kind
+and the arguments. It counts until the job is finished: done, a dead letter, cancelled, purged, or without a group
+that is to have it; or, with `unique_for`, for that long from the time it was enqueued. While another transaction
+that enqueued the key is open, it waits: when that commits, its job is there; when it rolls back, this one is
+enqueued.
+
+Parameters:
+  queue_name  the queue
+  kind        what handles it, 1 to 255 octets
+  args        its arguments, any JSON value
+  key         as send takes it
+  headers     a JSON object; not with the name "job"
+  delay       not delivered before this has passed; at most 10 years
+  run_at      not delivered before this time; at once when it is past. It takes the place of a delay
+  priority    as send takes it
+  unique_key  makes it unique by this; at most 1,024 octets
+  unique_for  makes it unique for so long, 1 millisecond to 10 years; null = until it is finished
+  is_unique   true makes it unique by its kind and arguments, unless there is a unique_key
+  tracked     true: what happens to it can be asked, see weir.job
+Returns: the job's id, which is its message's; that of the job that is there already when it is not enqueued.
+Raises: WR001, WR006, WR007, WR008, WR020, WR050; unique jobs also WR012, and 40P01 when two transactions enqueue the
+same keys in different orders by several calls, or the ring of keys turns between
+Locks: ROW EXCLUSIVE on the queue's open segment, and the unique key, until the transaction ends.
+$c$),
+('enqueue_batch', $c$
+Enqueues many jobs at once, all or none, in the caller's transaction; see weir.enqueue.
+
+Parameters:
+  queue_name  the queue
+  jobs        at most 100,000 JSON objects: {"kind": text, "args"?: any, "key"?: text, "headers"?: object,
+              "run_at"?: timestamp, "unique_key"?: text}
+  delay       of those without run_at: not delivered before this has passed
+  priority    of all of them, as send takes it
+  unique_for  how long unique keys count; null = until the job is finished
+  is_unique   true: those without unique_key are unique by kind and arguments
+  tracked     true: what happens to them can be asked, see weir.job
+Returns: one row a job, in their order: its id; or the id of the job that is there already, and repeated = true.
+Raises: WR001, WR006, WR007, WR008, WR020, WR050; unique jobs also WR012 and 40P01
+Locks: ROW EXCLUSIVE on the queue's open segment, and the unique keys, until the transaction ends.
+$c$),
+('finish', $c$
+Finishes a job, as ack does, and keeps its result where it is tracked. In the transaction that does the work, all of
+it happens or none.
+
+Parameters:
+  queue_name  the queue
+  claim_id    from receive
+  id          the job: a message of that claim
+  result      any JSON value, up to the queue's message_bytes_max; not kept of a job that is not tracked
+Returns: 1, or 0 when it was finished already; then nothing changes.
+Raises: WR001, WR006, WR008, WR009, WR010, WR011, WR012, WR016, and what enqueueing raises where a workflow goes on
+Locks: the claim and the job, until the transaction ends.
+$c$),
+('finish_many', $c$
+Finishes jobs of several claims in one call and one commit, with their results. What cannot be finished is left to a
+weir.finish of its own, which says why; the others are done.
+
+Parameters:
+  queue_name  the queue
+  claim_ids   one a job: the claim it came with
+  ids         the jobs
+  results     null, or one a job (null elements allowed)
+Returns: one element a job, in their order: 1; 0 = it was finished already; null = not done, ask finish.
+Raises: WR001, WR006, WR008, WR012, and what enqueueing raises where a workflow goes on (WR009, WR010 and WR011
+within make it leave jobs out)
+Locks: the claims and the jobs, until the transaction ends.
+$c$),
+('progress', $c$
+Tells how far a job is, and learns whether it was cancelled. Only of a tracked job is it kept, and only what was told
+last is shown.
+
+Parameters:
+  queue_name  the queue
+  claim_id    from receive
+  id          the job: a message of that claim
+  progress    any JSON value, up to the queue's message_bytes_max; null = tell nothing, only ask
+  lease       null, or new time for the claim, as extend takes it
+Returns: true = go on; false = it was cancelled: stop, and finish or reject it.
+Raises: WR001, WR006, WR008, WR009, WR010, WR011, WR012
+Locks: with a lease, the claim, until the transaction ends.
+$c$),
+('snooze', $c$
+Gives messages back for later without counting this delivery: for a job that finds that its time has not come.
+
+Parameters:
+  queue_name  the queue
+  claim_id    from receive
+  ids         messages of that claim; null = all that are left
+  delay       wait before the next delivery, 0 to 10 years
+Returns: how many were given back; 0 when they were finished already.
+Raises: WR001, WR006, WR009, WR010, WR011, WR012
+Locks: the claim, until the transaction ends.
+$c$),
+('cancel', $c$
+Cancels a job. One that waits, also for its time or for another try, will never run. The worker of one that is
+running learns of it from progress or cancelled, and if it fails there is no other try.
+
+Parameters:
+  queue_name  the queue
+  id          the job; it need not be tracked
+  reason      why; null = no reason
+Returns: 'cancelled': it will not run; 'running': it is running, its worker is told; 'ended': it has ended or was
+never there, and nothing changed.
+Raises: WR001, WR006, WR012
+Locks: the queue's administration lock and the locks of two lanes of each group, until the transaction ends: it waits
+for transactions that are receiving there.
+$c$),
+('cancelled', $c$
+Which of the jobs that a worker has were cancelled since. Costs next to nothing while nothing is cancelled: ask when
+leases are extended.
+
+Parameters:
+  queue_name  the queue
+  claim_ids   claims, from receive; those that are over count for nothing
+Returns: one row a job.
+Raises: WR001
+Locks: none
+$c$),
+('job', $c$
+Shows how a tracked job stands. Whoever may enqueue jobs may ask.
+
+A job belongs to all groups of its queue: it runs while any of them works at it, and has ended when none has it
+before it any more. One that was acknowledged otherwise than by finish is done, without a result.
+
+Parameters:
+  queue_name  the queue
+  id          the job
+Returns: one row, see weir.job_status; none when the job is not tracked, or when it ended longer ago than the queue's
+job_retention.
+Raises: WR001, WR006
+Locks: none
+$c$),
+('start_workflow', $c$
+Starts a workflow, in the caller's transaction: jobs of which some come after others. The job of a step is enqueued
+in the transaction that finishes the last of those before it, and is told their results. What is done is kept, so a
+step that is done is not run again, whatever is restarted. A step that fails for good stops what comes after it until
+its dead letter is redriven.
+
+A job of a workflow has the header "job": {"workflow": ..., "step": name, "results": {step: result, ...}}. Finish it
+by weir.finish; one that is acknowledged otherwise counts as done, without a result, as soon as maintain notices.
+
+Parameters:
+  queue_name  the queue
+  steps       1 to 100,000 JSON objects: {"kind": text, "name"?: text, "args"?: any, "key"?: text,
+              "headers"?: object, "after"?: [names of steps before it in this list], "after_all"?: true}; one of
+              "after_all" comes when all others have ended, however they did, and is told how many did how ("ended")
+  name        null, or a name: when the queue has a workflow of this name, nothing is started
+Returns: the workflow, see weir.workflow; the one that has the name.
+Raises: WR001, WR006, WR007, WR008, WR012, WR020, WR050, WR055
+Locks: as enqueue; the name, until the transaction ends.
+$c$),
+('start_chain', $c$
+Starts a chain, in the caller's transaction: each job is enqueued when the one before it is done, and is told its
+result. It is a workflow, see weir.start_workflow, whose steps come one after the other.
+
+Parameters:
+  queue_name  the queue
+  jobs        JSON objects as weir.start_workflow takes them, without "after"
+  name        as weir.start_workflow takes it
+Returns: the workflow.
+Raises: WR001, WR006, WR007, WR008, WR012, WR020, WR050, WR055
+Locks: as weir.start_workflow.
+$c$),
+('start_batch', $c$
+Starts a batch, in the caller's transaction: jobs, and one that is enqueued when all of them have ended, however they
+did, exactly once, in the transaction that ends the last. It is a workflow, see weir.start_workflow.
+
+Parameters:
+  queue_name  the queue
+  jobs        JSON objects as weir.start_workflow takes them
+  callback    another such; its job is told how many ended how: the header "job" has
+              "ended": {"done": ..., "failed": ..., "cancelled": ...}
+  name        as weir.start_workflow takes it
+Returns: the workflow.
+Raises: WR001, WR006, WR007, WR008, WR012, WR020, WR050, WR055
+Locks: as weir.start_workflow.
+$c$),
+('workflow', $c$
+Shows the steps of a workflow. Whoever may enqueue jobs may ask.
+
+Parameters:
+  queue_name  the queue
+  workflow    as start_workflow, start_chain or start_batch returned it
+Returns: one row a step, in order, see weir.workflow_step; none when the queue has no such workflow, or when it ended
+longer ago than the queue's job_retention.
+Raises: WR001
+Locks: none
+$c$),
+('list_workflows', $c$
+Lists a queue's workflows, chains and batches, the newest first: those that run, and those that ended no longer ago
+than the queue's job_retention.
+
+Parameters:
+  queue_name  the queue
+  max         1 to 1,000 rows at most
+  before      only workflows below this: to page on, give the last one of the page before; null: from the newest
+Returns: one row a workflow, see weir.workflow_status.
+Raises: WR001, WR006
+Locks: none
+$c$),
+('schedule', $c$
+Enqueues a job again and again: creates a schedule, or replaces the one of that name. Programs may call it whenever
+they start: as long as the times are the same, nothing changes about when it is due. Schedules are fired by maintain,
+or by fire_schedules, within about a second of the due time, once for each, however many workers there are.
+
+Parameters:
+  name        1 to 47 of a-z, 0-9, _, - and .; unique in the database
+  cron        minute, hour, day of the month, month, day of the week: values, names (MON, JAN), ranges, lists and
+              steps, as in '*/15 8-17 * * MON-FRI'; or @hourly, @daily, @weekly, @monthly, @yearly. With both days
+              given, either is enough. null = by `every`
+  queue_name  the queue
+  kind        what handles the jobs
+  args        their arguments
+  time_zone   in which cron is meant. Times that a clock shows twice count once, and times that it leaps over count
+              when it leaps; but with * for the hour it goes on at its pace
+  missed      what becomes of due times more than a minute past, when nobody was there to fire: 'skip' = nothing;
+              'once' = one job for all of them; 'all' = a job for each
+  every       how often, 1 second to 10 years, from now on; null = by cron
+  key         as enqueue takes it
+  headers     as enqueue takes them; the jobs also have "schedule": {"name": ..., "due": ...}
+  priority    as enqueue takes it
+  is_unique   true: none is enqueued while one of the same kind and arguments is not finished
+  tracked     as enqueue takes it
+Returns: the next due time.
+Raises: WR001, WR005, WR006, WR007, WR008, WR050, WR052, WR054
+Locks: the schedule's row, until the transaction ends.
+$c$),
+('unschedule', $c$
+Drops a schedule. Jobs that it has enqueued stay.
+
+Parameters:
+  name  the schedule
+Returns: whether it was there.
+Raises: WR001
+Locks: the schedule's row, until the transaction ends.
+$c$),
+('pause_schedule', $c$
+Stops a schedule until resume_schedule. What is due meanwhile is not made up for.
+
+Parameters:
+  name  the schedule
+Returns: nothing.
+Raises: WR001, WR053
+Locks: the schedule's row, until the transaction ends.
+$c$),
+('resume_schedule', $c$
+Ends the pause of a schedule: it goes on with the next due time from now.
+
+Parameters:
+  name  the schedule
+Returns: nothing.
+Raises: WR001, WR053
+Locks: the schedule's row, until the transaction ends.
+$c$),
+('list_schedules', $c$
+The schedules of queues that the caller consumes from or administers.
+
+Parameters:
+  queue_name  the queue; null = all of those
+Returns: one row a schedule, see weir.schedule_status.
+Raises: WR001
+Locks: none
+$c$),
+('fire_schedules', $c$
+Enqueues the jobs of all schedules that are due. maintain does it; anyone may call it at any time, any number at
+once: each due time is fired once, by whoever comes first. A schedule that cannot be fired, because its queue is full
+for example, notes why and is tried again by a later call; those that could be fired the last time go first.
+
+Returns: how many jobs it enqueued.
+Raises: WR012
+Locks: the rows of the schedules that it fires, tried, until the transaction ends; as enqueue on their queues.
+$c$),
+('next_times', $c$
+When a cron expression would be due: a dry run of weir.schedule.
+
+Parameters:
+  cron       as weir.schedule takes it
+  time_zone  likewise
+  after      a time; null = now
+  n          how many times, 1 to 10,000
+Returns: the due times after it, ascending; fewer than n when there are no more within nine years.
+Raises: WR006, WR052
+Locks: none
+$c$),
+('create_log', $c$
+Creates a log: storage of its own for queues that shall not share that of others, or not its settings.
+
+Parameters:
+  log_name       1 to 40 of a-z, 0-9 and _, the first a letter
+  unlogged       its messages need not survive a crash of PostgreSQL: they are lost then, and sending costs less; it
+                 cannot be changed
+  segment_bytes  a segment is closed beyond this size, 64 KiB to 1 TiB
+  claims_bytes   a table of the claim log is left beyond this size, 64 KiB to 1 TiB
+  retention      what all groups have finished is kept so long at least, for seek; up to 10 years
+Returns: true when it was made, false when it was there with these settings.
+Raises: WR002, WR005, WR006
+Locks: an advisory lock on the name, until the transaction ends.
+$c$),
+('list_logs', $c$
+The logs of this database.
+
+Returns: one row a log: its name and settings, how many queues send to it, and how much space it takes.
+Raises: none
+Locks: none
+$c$),
+('configure_log', $c$
+Changes settings of a log.
+
+Parameters: as weir.create_log; what is null stays
+Returns: nothing.
+Raises: WR005, WR006
+Locks: the log's row, until the transaction ends.
+$c$),
+('drop_log', $c$
+Drops a log that no queue uses.
+
+Parameters:
+  log_name  the log; not main
+Returns: nothing.
+Raises: WR006
+Locks: an advisory lock on the name, the log's row, and ACCESS EXCLUSIVE on its relations, until the transaction ends.
+$c$),
+('maintain_step', $c$
+maintain_step: one step of weir.maintain, for who cannot call a procedure that commits. End the transaction at once:
+a step may take locks for which others wait. maintenance: what there is to do, and notes that somebody does it.
+
+Parameters:
+  step_name  which
+  log_name   of which log; null = the step belongs to none
+  every      as weir.maintain
+Returns: maintain_step: how much it did; 0 also where somebody else does it at this moment, or where it failed, which
+  a warning tells; maintenance: the steps in their order, none when somebody began them within `every`.
+Raises: WR006, WR012
+Locks: an advisory lock on the log's upkeep, tried; the step's.
+$c$),
+('maintenance', $c$
+maintain_step: one step of weir.maintain, for who cannot call a procedure that commits. End the transaction at once:
+a step may take locks for which others wait. maintenance: what there is to do, and notes that somebody does it.
+
+Parameters:
+  step_name  which
+  log_name   of which log; null = the step belongs to none
+  every      as weir.maintain
+Returns: maintain_step: how much it did; 0 also where somebody else does it at this moment, or where it failed, which
+  a warning tells; maintenance: the steps in their order, none when somebody began them within `every`.
+Raises: WR006, WR012
+Locks: an advisory lock on the log's upkeep, tried; the step's.
+$c$),
+('maintain', $c$
+Gives space back and does whatever else must be done from time to time: internal/maintenance_steps.sql has the list.
+Anyone may call it at any time, any number at once; what another session does at this moment is passed over. Delivery
+does not depend on it. Call it about once a second: `call weir.maintain()`. It commits after each step, so that it
+holds nothing while it goes on, and therefore cannot be called within a transaction. It goes on while there is more to
+do, for up to a second.
+
+Parameters:
+  every  0 to 1 hour: when anybody began a call less than this ago, do nothing. So a hundred workers that each call
+         it once a second cost what one does; 0, the default, is for who calls it alone
+  steps  returned: how much it did; 0 = nothing to do now
+Raises: WR006, WR012, WR015 in a transaction block
+Locks: those of weir.maintain_step, each until its step is committed.
+$c$),
 ('create_queue', $c$
 Creates a queue and its group "default". A program may call it each time it starts: a queue that is there with the
 settings that are given is left as it is.

@@ -20,5 +20,10 @@ as $$
     ('rotate claims', true, '{log}.rotate_claims(l.claims_bytes)'),
     ('trim delayed', true, '{log}.trim_delayed()'),
     ('trim parked', true, '{log}.trim_parked()'),
-    ('fold keyed queues', false, 'weir_internal.fold_keyed_queues()')
+    ('trim key queues', true, '{log}.trim_key_queues()'),
+    ('rotate dedup keys', true, '{log}.rotate_dedup()'),
+    ('rotate job events', true, '{log}.rotate_jobs()'),
+    ('trim cancellations', true, '{log}.trim_cancellations()'),
+    ('fold keyed queues', false, 'weir_internal.fold_keyed_queues()'),
+    ('fire schedules', false, 'weir.fire_schedules()')
 $$;
