@@ -5,7 +5,8 @@
 --   log_name  the log; not main
 -- Returns: nothing.
 -- Raises: WR006
--- Locks: an advisory lock on the name, the log's row, and ACCESS EXCLUSIVE on its relations, until the transaction ends.
+-- Locks: an advisory lock on the name, the log's row, and ACCESS EXCLUSIVE on its relations, until the transaction
+-- ends.
 create or replace function weir.drop_log(log_name text)
 returns void
 language plpgsql security definer

@@ -7,7 +7,8 @@
 -- Parameters:
 --   g      the group
 --   p_now  the time
--- Returns: room, messages; arrival, the theoretical arrival time from which to go on, nanoseconds since 1970; step: what
+-- Returns: room, messages; arrival, the theoretical arrival time from which to go on, nanoseconds since 1970; step:
+-- what
 --   one delivery takes, nanoseconds, rounded up.
 -- Raises: none
 -- Locks: none

@@ -1,7 +1,7 @@
 -- weir_internal.start_backlog(p_queue), end_backlog(q)
 -- start_backlog: makes the sequence that a queue with a backlog_max needs, if it is not there, and sets it so that the
--- next send counts; see log/admit.sql. The caller stores it in queues.backlog_sequence, where it stays when the limit is
--- lifted: a send that is under way may still look at it. end_backlog: drops it with the queue.
+-- next send counts; see log/admit.sql. The caller stores it in queues.backlog_sequence, where it stays when the limit
+-- is lifted: a send that is under way may still look at it. end_backlog: drops it with the queue.
 --
 -- Parameters:
 --   p_queue, q  the queue
