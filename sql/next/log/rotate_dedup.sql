@@ -18,9 +18,8 @@ set enable_bitmapscan = off
 set jit = off
 as $$
 begin
-    return case when pg_relation_size('weir_log.dedup_0') + pg_relation_size('weir_log.dedup_1') > 0
-        then weir_log.turn_ring('dedup', p_bytes,
-            coalesce((select max(dedup_window) from weir_internal.queues), interval '0')) else 0 end;
+    return weir_log.turn_ring('dedup', p_bytes,
+        coalesce((select max(dedup_window) from weir_internal.queues), interval '0'));
 end
 $$;
 create or replace function weir_log.carry_keys(p_left text, p_open text)

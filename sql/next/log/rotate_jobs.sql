@@ -20,9 +20,8 @@ set enable_bitmapscan = off
 set jit = off
 as $$
 begin
-    return weir_log.trim_workflows() + case
-        when pg_relation_size('weir_log.jobs_0') + pg_relation_size('weir_log.jobs_1') > 0
-        then weir_log.turn_ring('jobs', p_bytes, (select max(job_retention) from weir_internal.queues)) else 0 end;
+    return weir_log.trim_workflows() + weir_log.turn_ring('jobs', p_bytes,
+        coalesce((select max(job_retention) from weir_internal.queues), interval '0'));
 end
 $$;
 create or replace function weir_log.carry_events(p_left text, p_open text)
