@@ -181,7 +181,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir ../internal/schedule.sql
 \ir ../internal/change_schedule.sql
 \ir internal/rings.sql
-\ir internal/list_schedules.sql
+\ir internal/schedules.sql
 \ir internal/fire_schedule.sql
 \ir internal/workflow.sql
 \ir log/accessors_dedup.sql

@@ -17,9 +17,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if has_schema_privilege('weir_log', 'usage') then
-        return weir_log.cancel(queue_name, id, reason);
-    end if;
-    return null;
+    return (array['ended', 'cancelled', 'running'])[1 + weir_internal.ask_admin(queue_name, 'cancel',
+        jsonb_build_object('id', id, 'reason', reason))];
 end
 $$;

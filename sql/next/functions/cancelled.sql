@@ -16,6 +16,9 @@ as $$
 begin
     if has_schema_privilege('weir_log', 'usage') then
         return query select * from weir_log.cancelled(queue_name, claim_ids);
+    else
+        return query execute 'select * from ' || weir_internal.gate('cancelled', queue_name) || '($1)'
+        using claim_ids;
     end if;
 end
 $$;

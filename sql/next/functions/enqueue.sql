@@ -42,22 +42,29 @@ create or replace function weir.enqueue(
 returns bigint
 language plpgsql
 as $$
+declare
+    v_id bigint;
+    v_direct boolean := pg_catalog.has_schema_privilege('weir_log', 'usage');
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
-        if unique_key is null and unique_for is null and is_unique is not true and tracked is not true
-            and run_at is null and octet_length(kind) between 1 and 255
-            and (headers is null or not headers ? 'job') then
-            return weir_log.send(queue_name, args, key, coalesce(headers || pg_catalog.jsonb_build_object('kind', kind),
-                pg_catalog.jsonb_build_object('kind', kind)), delay, priority);
+    if unique_key is null and unique_for is null and is_unique is not true and tracked is not true and run_at is null
+        and octet_length(kind) between 1 and 255 and (headers is null or not headers ? 'job') then
+        headers := coalesce(headers || pg_catalog.jsonb_build_object('kind', kind),
+            pg_catalog.jsonb_build_object('kind', kind));
+        if v_direct then
+            return weir_log.send(queue_name, args, key, headers, delay, priority);
         end if;
-        return (
-            select e.ids[1] from weir_log.enqueue(queue_name, array[kind], array[args],
-                case when key is not null then array[key] end, case when headers is not null then array[headers] end,
-                case when run_at is not null then array[run_at] end, delay, priority,
-                case when unique_key is not null then array[unique_key] end,
-                unique_key is null and (is_unique is true or unique_for is not null), unique_for,
-                tracked is true) e);
+        execute 'select ' || weir_internal.gate('send', queue_name) || '($1, $2, $3, $4, $5)'
+        into v_id using args, key, headers, delay, priority;
+        return v_id;
     end if;
-    return null;
+    execute 'select ids[1] from ' || case when v_direct then 'weir_log.enqueue($1, '
+                                          else weir_internal.gate('enqueue', queue_name) || '(' end
+        || 'array[$2], array[$3], case when $4 is not null then array[$4] end,
+            case when $5 is not null then array[$5] end, case when $6 is not null then array[$6] end, $7, $8,
+            case when $9 is not null then array[$9] end, $10, $11, $12)'
+    into v_id
+    using queue_name, kind, args, key, headers, run_at, delay, priority, unique_key,
+        unique_key is null and (is_unique is true or unique_for is not null), unique_for, tracked is true;
+    return v_id;
 end
 $$;

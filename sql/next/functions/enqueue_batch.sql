@@ -26,16 +26,16 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    j record;
     v_ids bigint[];
     v_repeated boolean[];
 begin
-    if has_schema_privilege('weir_log', 'usage') then
-        j := weir_internal.read_jobs(queue_name, jobs);
-        select e.ids, e.repeated into v_ids, v_repeated
-        from weir_log.enqueue(queue_name, j.kinds, j.args, j.keys, j.headers, j.due, delay, priority, j.unique_keys,
-            is_unique is true or unique_for is not null, unique_for, tracked is true) e;
-    end if;
+    execute 'select e.* from weir_internal.read_jobs($1, $2) j cross join lateral '
+        || case when has_schema_privilege('weir_log', 'usage') then 'weir_log.enqueue($1, '
+                else weir_internal.gate('enqueue', queue_name) || '(' end
+        || 'j.kinds, j.args, j.keys, j.headers, j.due, $3, $4, j.unique_keys, $5, $6, $7) e'
+    into v_ids, v_repeated
+    using queue_name, jobs, delay, priority,
+        is_unique is true or unique_for is not null, unique_for, tracked is true;
     return query select u.id, u.repeated from unnest(v_ids, v_repeated) u (id, repeated);
 end
 $$;

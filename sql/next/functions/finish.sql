@@ -14,10 +14,14 @@ create or replace function weir.finish(queue_name text, claim_id bigint, id bigi
 returns int
 language plpgsql
 as $$
+declare
+    v_done bigint[];
 begin
     if pg_catalog.has_schema_privilege('weir_log', 'usage') then
         return pg_catalog.cardinality(weir_log.finish(queue_name, claim_id, array[id], array[result]));
     end if;
-    return null;
+    execute 'select ' || weir_internal.gate('finish', queue_name) || '($1, array[$2], array[$3])'
+    into v_done using claim_id, id, result;
+    return pg_catalog.cardinality(v_done);
 end
 $$;

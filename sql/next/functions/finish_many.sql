@@ -19,6 +19,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_out int[] := array_fill(null::int, array[coalesce(cardinality(ids), 0)]);
+    v_finish text := 'select ' || case when has_schema_privilege('weir_log', 'usage') then 'weir_log.finish($1, '
+                                       else weir_internal.gate('finish', queue_name) || '(' end || '$2, $3, $4)';
     v_claim bigint;
     v_places int[];
     v_done bigint[];
@@ -33,10 +35,9 @@ begin
         select c, array_agg(i::int order by i) from unnest(claim_ids) with ordinality u (c, i) group by c order by c
     loop
         begin
-            if has_schema_privilege('weir_log', 'usage') then
-                v_done := weir_log.finish(queue_name, v_claim, array(select ids[i] from unnest(v_places) i),
-                    array(select results[i] from unnest(v_places) i));
-            end if;
+            execute v_finish into v_done
+            using queue_name, v_claim, array(select ids[i] from unnest(v_places) i),
+                array(select results[i] from unnest(v_places) i);
             for i in 1 .. cardinality(v_places) loop
                 v_out[v_places[i]] := (ids[v_places[i]] = any(v_done))::int;
             end loop;

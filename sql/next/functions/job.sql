@@ -19,6 +19,9 @@ as $$
 begin
     if has_schema_privilege('weir_log', 'usage') then
         return query select * from weir_log.job(queue_name, id);
+    else
+        return query execute 'select * from ' || weir_internal.gate('job', queue_name) || '($1)'
+        using id;
     end if;
 end
 $$;

@@ -16,7 +16,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if has_schema_privilege('weir_log', 'usage') then
-        return query select * from weir_internal.list_workflows(queue_name, max, before);
+        return query select * from weir_internal.workflows(queue_name, max, before);
+    else
+        return query execute 'select * from ' || weir_internal.gate('workflows', queue_name) || '($1, $2)'
+        using max, before;
     end if;
 end
 $$;

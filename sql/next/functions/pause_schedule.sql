@@ -14,11 +14,8 @@ as $$
 declare
     v_queue text := weir_internal.queue_of_schedule(name);
 begin
-    if not has_schema_privilege('weir_log', 'usage') then
-        return;
-    end if;
     if v_queue is null
-        or weir_internal.change_schedule(v_queue, 'pause_schedule', name) = 0 then
+        or weir_internal.ask_admin(v_queue, 'pause_schedule', jsonb_build_object('name', name)) = 0 then
         raise exception 'there is no schedule %', coalesce('"' || left(name, 100) || '"', 'null')
             using errcode = 'WR053', hint = 'select name from weir.list_schedules()';
     end if;

@@ -43,10 +43,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if not has_schema_privilege('weir_log', 'usage') then
-        return null;
-    end if;
-    return timestamptz 'epoch' + interval '1 microsecond' * weir_internal.schedule(queue_name,
+    return timestamptz 'epoch' + interval '1 microsecond' * weir_internal.ask_admin(queue_name, 'schedule',
         jsonb_build_object('name', name, 'cron', cron, 'kind', kind, 'time_zone', time_zone, 'missed', missed,
             'every', every, 'key', key, 'headers', headers, 'priority', priority, 'is_unique', is_unique is true,
             'tracked', tracked is true)

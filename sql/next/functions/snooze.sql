@@ -14,10 +14,14 @@ create or replace function weir.snooze(
 returns int
 language plpgsql
 as $$
+declare
+    v_count int;
 begin
     if pg_catalog.has_schema_privilege('weir_log', 'usage') then
-        return weir_log.settle(queue_name, claim_id, ids, 'release', coalesce(delay, '-1 second'), null);
+        return weir_log.snooze(queue_name, claim_id, ids, delay);
     end if;
-    return null;
+    execute 'select ' || weir_internal.gate('snooze', queue_name) || '($1, $2, $3)'
+    into v_count using claim_id, ids, delay;
+    return v_count;
 end
 $$;

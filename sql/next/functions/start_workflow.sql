@@ -21,10 +21,14 @@ returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_workflow bigint;
 begin
     if has_schema_privilege('weir_log', 'usage') then
         return weir_log.start_workflow(queue_name, steps, name);
     end if;
-    return null;
+    execute 'select ' || weir_internal.gate('start_workflow', queue_name) || '($1, $2)'
+    into v_workflow using steps, name;
+    return v_workflow;
 end
 $$;

@@ -14,10 +14,7 @@ as $$
 declare
     v_queue text := weir_internal.queue_of_schedule(name);
 begin
-    if not has_schema_privilege('weir_log', 'usage') then
-        return null;
-    end if;
     return v_queue is not null
-        and weir_internal.change_schedule(v_queue, 'unschedule', name) > 0;
+        and weir_internal.ask_admin(v_queue, 'unschedule', jsonb_build_object('name', name)) > 0;
 end
 $$;

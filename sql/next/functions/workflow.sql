@@ -16,6 +16,9 @@ as $$
 begin
     if has_schema_privilege('weir_log', 'usage') then
         return query select * from weir_internal.workflow(queue_name, workflow);
+    else
+        return query execute 'select * from ' || weir_internal.gate('workflow', queue_name) || '($1)'
+        using workflow;
     end if;
 end
 $$;

@@ -7,8 +7,10 @@
 --   p_queue  name of the queue
 --   p_verb   name of the public function
 --   p_args   its other arguments by name
--- Returns: what the function counts; null when it counts nothing.
--- Raises: WR001, WR002, WR003, WR004, WR005, WR006, WR012, WR017, WR018, WR019, WR060; 42501
+-- Returns: what the function counts; of cancel the state, 0 ended, 1 cancelled, 2 running; of schedule the next due
+-- time in microseconds; null when it counts nothing.
+-- Raises: WR001, WR002, WR003, WR004, WR005, WR006, WR007, WR008, WR012, WR017, WR018, WR019, WR050, WR052, WR054,
+-- WR060; 42501
 -- Locks: those of the function.
 create or replace function weir_internal.administer(p_queue text, p_verb text, p_args jsonb)
 returns bigint
@@ -21,7 +23,8 @@ declare
     v_count bigint;
 begin
     select * into a
-    from jsonb_to_record(p_args) as t (group_name text, ids bigint[], new_name text, "position" text);
+    from jsonb_to_record(p_args) as t (
+        group_name text, ids bigint[], new_name text, "position" text, id bigint, reason text, name text);
     select quote_ident(l.schema_name) into v_log
     from weir_internal.queues q join weir_internal.logs l on l.no = q.log_no where q.name = p_queue;
     if not found then
@@ -46,6 +49,13 @@ begin
         execute format('select %s.purge($1, $2)', v_log) into v_count using p_queue, a.group_name;
     when 'seek' then
         execute format('select %s.seek($1, $2, $3)', v_log) using p_queue, a.group_name, a.position;
+    when 'cancel' then
+        execute format('select array_position(array[''ended'', ''cancelled'', ''running''], %s.cancel($1, $2, $3)) - 1',
+            v_log) into v_count using p_queue, a.id, a.reason;
+    when 'schedule' then
+        v_count := weir_internal.schedule(p_queue, p_args);
+    when 'unschedule', 'pause_schedule', 'resume_schedule' then
+        v_count := weir_internal.change_schedule(p_queue, p_verb, a.name);
     when 'redrive' then
         execute format('select %s.redrive($1, $2, $3)', v_log) into v_count using p_queue, a.group_name, a.ids;
     when 'discard' then

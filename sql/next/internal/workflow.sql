@@ -1,11 +1,13 @@
--- weir_internal.workflow(p_queue, p_workflow)
--- The steps of a workflow.
+-- weir_internal.workflow(p_queue, p_workflow), weir_internal.workflows(p_queue, p_max, p_before)
+-- workflow: the steps of a workflow. workflows: a queue's workflows, the newest first, for its gate.
 --
 -- Parameters:
 --   p_queue     name of the queue
 --   p_workflow  the workflow
--- Returns: one row a step, in order; none when the queue has no such workflow.
--- Raises: WR001, WR019
+--   p_max       1 to 1,000 rows at most
+--   p_before    only workflows below this; null: from the newest
+-- Returns: workflow: one row a step, in order; none when the queue has no such workflow. workflows: one row a workflow.
+-- Raises: WR001, WR019; workflows: WR006
 -- Locks: none
 create or replace function weir_internal.workflow(p_queue text, p_workflow bigint)
 returns setof weir.workflow_step
@@ -31,4 +33,11 @@ begin
     where w.no = p_workflow and w.queue_no = q.no
     order by s.no;
 end
+$$;
+create or replace function weir_internal.workflows(p_queue text, p_max int, p_before bigint)
+returns setof weir.workflow_status
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+    select * from weir_internal.list_workflows(p_queue, p_max, p_before)
 $$;

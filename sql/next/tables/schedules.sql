@@ -1,7 +1,7 @@
 -- weir_internal.schedules
 -- Jobs that are enqueued again and again. Whoever fires one locks its row; next_at moves in the transaction that
 -- enqueues the job.
-create table weir_internal.schedules (
+create table if not exists weir_internal.schedules (
     name       text primary key,                  -- what users call it
     queue_no   int not null references weir_internal.queues on delete cascade, -- the queue of its jobs
     cron       text,                              -- when, see weir.schedule; null: by `every`
@@ -22,5 +22,5 @@ create table weir_internal.schedules (
     error      text,                              -- why it could not be fired last; null: it could
     created_at timestamptz not null default now() -- when it was created
 );
-create index schedules_due on weir_internal.schedules (next_at) where not paused;
-create index schedules_queue on weir_internal.schedules (queue_no);
+create index if not exists schedules_due on weir_internal.schedules (next_at) where not paused;
+create index if not exists schedules_queue on weir_internal.schedules (queue_no);

@@ -1,6 +1,6 @@
 -- weir_internal.workflow_jobs
 -- The steps of which the job was enqueued. Rows are never changed.
-create table weir_internal.workflow_jobs (
+create table if not exists weir_internal.workflow_jobs (
     workflow bigint not null, -- the workflow
     no       int not null,    -- the step
     id       bigint not null, -- its job

@@ -1,6 +1,6 @@
 -- weir_internal.workflow_steps
 -- The steps of each workflow, as it was started. Rows are never changed.
-create table weir_internal.workflow_steps (
+create table if not exists weir_internal.workflow_steps (
     workflow  bigint not null references weir_internal.workflows on delete cascade, -- the workflow
     no        int not null,     -- from 1 on; a step comes after steps of lower numbers only
     name      text not null,    -- what users call it
@@ -12,5 +12,5 @@ create table weir_internal.workflow_steps (
     headers   jsonb,            -- of its job
     primary key (workflow, no)
 );
-create index workflow_steps_late on weir_internal.workflow_steps (workflow)
+create index if not exists workflow_steps_late on weir_internal.workflow_steps (workflow)
     where after is not null or after_all;

@@ -1,5 +1,6 @@
 -- weir_internal.found_record
 -- Where in a log a message stands.
+do $$ begin if to_regtype('weir_internal.found_record') is null then
 create type weir_internal.found_record as (
     id          bigint,      -- the message
     txid        xid8,        -- the transaction that sent it
@@ -9,3 +10,4 @@ create type weir_internal.found_record as (
     enqueued_at timestamptz, -- when the record was sent
     group_no    int          -- the one group that it is for; null: all
 );
+end if; end $$;

@@ -8,6 +8,7 @@
 --   4  a try failed, another follows; reason: why
 --   5  it failed for good and is among the dead letters; reason: why
 --   6  it was found to have ended, although nobody had said so
+do $$ begin if to_regtype('weir_internal.job_event') is null then
 create type weir_internal.job_event as (
     queue_no int,         -- the queue
     id       bigint,      -- the job: its message
@@ -19,3 +20,4 @@ create type weir_internal.job_event as (
     data     jsonb,       -- see above
     reason   text         -- see above
 );
+end if; end $$;

@@ -1,5 +1,6 @@
 -- weir_internal.key_queue_row
 -- A message of a group that shares its deliveries out among keys: it was set aside, into the queue of its key.
+do $$ begin if to_regtype('weir_internal.key_queue_row') is null then
 create type weir_internal.key_queue_row as (
     queue_no    int,         -- the queue
     group_no    int,         -- the group
@@ -12,3 +13,4 @@ create type weir_internal.key_queue_row as (
     payload     jsonb,
     enqueued_at timestamptz  -- when it was sent
 );
+end if; end $$;

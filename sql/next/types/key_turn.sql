@@ -5,6 +5,7 @@
 --   's'  it has messages, and its key has as many claimed as it may
 --   'e'  it is empty
 --   'd'  a delivery
+do $$ begin if to_regtype('weir_internal.key_turn') is null then
 create type weir_internal.key_turn as (
     group_no   int,     -- the group
     key_queue  text,    -- the key queue; '' = a delivery
@@ -14,3 +15,4 @@ create type weir_internal.key_turn as (
     ids        bigint[], -- 'd', with a limit per key: the messages delivered
     key_queues text[]   -- and of which key queue each was
 );
+end if; end $$;

@@ -1,4 +1,4 @@
--- weir_internal.list_schedules(p_queue)
+-- weir_internal.schedules(p_queue)
 -- The schedules of a queue, or of all.
 --
 -- Parameters:
@@ -6,7 +6,7 @@
 -- Returns: one row a schedule, see weir.schedule_status.
 -- Raises: WR001, WR019
 -- Locks: none
-create or replace function weir_internal.list_schedules(p_queue text)
+create or replace function weir_internal.schedules(p_queue text)
 returns setof weir.schedule_status
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
