@@ -42,6 +42,7 @@ func world(t *testing.T, db *pgtest.DB) (claims, first map[string]int64) {
 		}
 		claims[queue], first[queue] = got[0].ClaimID, got[0].ID
 	}
+	db.Exec(t, "select weir.schedule('others', '@daily', 'other', 'k')")
 	db.Exec(t, "select weir.bind('news', 'mine'), weir.bind('both', 'mine'), weir.bind('both', 'other')")
 	return claims, first
 }

@@ -58,6 +58,7 @@ select weir.enqueue('mine', 'k'); -- fail 42501
 select weir.finish('mine', {claim}, {first}); -- fail 42501
 select weir.cancel('other', {first}); -- fail 42501
 delete from weir_internal.cancellations; -- fail 42501
+select weir_log.cancel('mine', {first}, null); -- fail 42501
 select weir.create_group('mine', 'g'); -- fail WR004
 select weir.drop_group('mine', 'g'); -- ok
 select weir.purge('mine'); -- ok

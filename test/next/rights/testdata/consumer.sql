@@ -43,7 +43,7 @@ select weir.delayed('other'); -- fail 42501
 select weir.list_workflows('other'); -- fail 42501
 select weir.mark_waiting('mine'); -- ok
 select weir.extend('mine', {claim}, '1 hour'); -- ok
-select weir.progress('mine', {claim}, {first}, '1'); -- ok
+select weir.progress('mine', {claim}, {first} + 2, '1'); -- ok
 select weir.cancelled('mine', array[{claim}]); -- ok
 select weir.job('mine', {first}); -- ok
 select weir.workflow('mine', 1); -- ok
@@ -68,6 +68,10 @@ select weir.snooze('other', {other_claim}); -- fail 42501
 select weir.finish('other', {other_claim}, {first}); -- fail 42501
 select weir.finish_many('other', array[{other_claim}], array[{first}]); -- fail 42501
 select * from weir_internal.cancellations; -- fail 42501
+select weir_gates."enqueue:mine"(null, null, null, null, null, null, null, null, false, null, false); -- fail 42501
+select weir_log.append_job_event(null); -- fail 42501
+select * from weir_log.jobs_0; -- fail 42501
+select weir_log.finish('other', {other_claim}, array[{first}], null); -- fail 42501
 select weir.nack('mine', {claim}, array[{first} + 2]::bigint[]); -- ok
 select weir.reject('mine', {claim}, array[{first} + 1]::bigint[]); -- ok
 select weir.ack_all('mine', {claim}); -- ok

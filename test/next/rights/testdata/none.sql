@@ -31,6 +31,7 @@ select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
 select weir.unschedule('others'); -- fail 42501
 select weir.list_schedules(); -- fail 42501
 select weir.fire_schedules(); -- fail 42501
+select weir_internal.read_jobs('mine', null); -- fail 42501
 select weir.next_times('@daily'); -- fail 42501
 select weir.finish('mine', {claim}, {first}); -- fail 42501
 select weir.progress('mine', {claim}, {first}); -- fail 42501

@@ -28,6 +28,9 @@ select weir.start_batch('mine', array['{"kind": "a"}']::jsonb[], '{"kind": "b"}'
 select weir.workflow('mine', 1); -- ok
 select weir.start_workflow('other', array['{"kind": "a"}']::jsonb[]); -- fail 42501
 select weir.workflow('other', 1); -- fail 42501
+select weir_log.start_workflow('other', array['{"kind": "a"}']::jsonb[], null); -- fail 42501
+select * from weir_internal.workflow_steps; -- fail 42501
+select * from weir_internal.schedules; -- fail 42501
 select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
 select weir.list_schedules(); -- fail 42501
 select weir.fire_schedules(); -- fail 42501
@@ -35,6 +38,10 @@ select weir.enqueue('other', 'k'); -- fail 42501
 select weir.enqueue('other', 'k', tracked => true); -- fail 42501
 select weir.enqueue_batch('other', array['{"kind": "k"}']::jsonb[]); -- fail 42501
 select weir.job('other', {first}); -- fail 42501
+select weir_gates."job:other"({first}); -- fail 42501
+select * from weir_log.jobs_0; -- fail 42501
+select * from weir_log.dedup_0; -- fail 42501
+select weir_log.admit(null, 1); -- fail 42501
 select weir.finish('mine', {claim}, {first}); -- fail 42501
 select weir.progress('mine', {claim}, {first}); -- fail 42501
 select weir.snooze('mine', {claim}); -- fail 42501
