@@ -122,6 +122,46 @@ func TestEveryFunctionBelongsToARight(t *testing.T) {
 	})
 }
 
+// Who goes through gates gets from the functions of jobs what the owner gets.
+func TestJobsThroughGates(t *testing.T) {
+	each(t, func(t *testing.T, db *pgtest.DB) {
+		surface.CreateQueue(t, db.Pool(t), "q", "")
+		role := db.Role(t)
+		db.Exec(t, "select weir.grant_produce('q', $1), weir.grant_consume('q', $1), weir.grant_admin('q', $1)", role)
+		conn := db.As(t, role)
+		for _, step := range []struct{ query, want string }{
+			{"select weir.enqueue('q', 'plain') > 0", "true"},
+			{"select weir.enqueue('q', 'u', unique_key => 'k', tracked => true) = weir.enqueue('q', 'u', unique_key => 'k')",
+				"true"},
+			{`select string_agg(repeated::text, ' ') from weir.enqueue_batch('q', array[
+				'{"kind": "u", "unique_key": "k"}', '{"kind": "b"}']::jsonb[])`, "true false"},
+			{"select state from weir.job('q', weir.enqueue('q', 'late', delay => '1 day', tracked => true))", "waiting"},
+			{"select weir.cancel('q', weir.enqueue('q', 'c', delay => '1 day'))", "cancelled"},
+			{"select weir.cancel('q', 1)", "ended"},
+			{"select weir.start_workflow('q', array['{\"kind\": \"a\"}']::jsonb[], 'w')", "1"},
+			{"select string_agg(state, ' ') from weir.workflow('q', 1)", "enqueued"},
+			{"select name from weir.list_workflows('q', 1)", "w"},
+			{"select weir.schedule('s', null, 'q', 'k', every => '1 hour') > now()", "true"},
+			{"select name from weir.list_schedules()", "s"},
+			{"select weir.unschedule('s')", "true"},
+			{"select weir.unschedule('s')", "false"},
+			{`select concat_ws(' ', weir.progress('q', r.claim_id, r.id, '1'), weir.finish('q', r.claim_id, r.id))
+				from weir.receive('q', 'default', 1, '1 hour') r`, "t 1"},
+			{`select weir.finish_many('q', array[r.claim_id], array[r.id])
+				from weir.receive('q', 'default', 1, '1 hour') r`, "{1}"},
+			{`select weir.snooze('q', r.claim_id, array[r.id], '1 hour')
+				from weir.receive('q', 'default', 1, '1 hour') r`, "1"},
+			{"select count(*) from weir.cancelled('q', array[1, 2, 3])", "0"},
+		} {
+			var got string
+			err := conn.QueryRow(t.Context(), "select ("+step.query+")::text").Scan(&got)
+			if err != nil || got != step.want {
+				t.Errorf("%s: got %q, %v, want %q", step.query, got, err, step.want)
+			}
+		}
+	})
+}
+
 // A queue that nobody was granted has no gates; the first grant makes them, and the last revoke, a drop and a rename
 // take them along.
 func TestGatesAreThereAsLongAsTheyAreGranted(t *testing.T) {
