@@ -2,8 +2,8 @@
 -- Gives space back and does whatever else must be done from time to time: internal/maintenance_steps.sql has the list.
 -- Anyone may call it at any time, any number at once; what another session does at this moment is passed over. Delivery
 -- does not depend on it. Call it about once a second: `call weir.maintain()`. It commits after each step, so that it
--- holds nothing while it goes on, and therefore cannot be called within a transaction. It goes on while there is more to
--- do, for up to a second.
+-- holds nothing while it goes on, and therefore cannot be called within a transaction. It goes on while there is more
+-- to do, for up to a second.
 --
 -- Parameters:
 --   every  0 to 1 hour: when anybody began a call less than this ago, do nothing. So a hundred workers that each call
@@ -27,7 +27,8 @@ begin
             if sqlerrm operator(pg_catalog.=) 'invalid transaction termination' then
                 raise exception 'maintain was called within a transaction'
                     using errcode = 'WR015',
-                    hint = 'It commits after each step. Send "call weir.maintain()" by itself, or use weir.maintain_step.';
+                    hint = 'It commits after each step. Send "call weir.maintain()" by itself, or use '
+                        'weir.maintain_step.';
             end if;
     end;
     steps := 0;

@@ -1,6 +1,6 @@
 -- weir_internal.fold_keyed_queues()
--- Sets queues.keyed of queues that were sent a first key, and deletes what noted it: see tables/keyed_queues.sql. A queue
--- whose row is locked is left for the next time.
+-- Sets queues.keyed of queues that were sent a first key, and deletes what noted it: see tables/keyed_queues.sql. A
+-- queue whose row is locked is left for the next time.
 --
 -- Returns: how many queues it did.
 -- Raises: none

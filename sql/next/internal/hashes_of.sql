@@ -1,6 +1,6 @@
 -- weir_internal.hash_of(p_key, p_lane), hashes_of(p_records, p_lane), ids_of(o)
--- What a claim row says of its messages: hashes of their key queues, by which a later claim sees that it may meet one of
--- them; and their ids.
+-- What a claim row says of its messages: hashes of their key queues, by which a later claim sees that it may meet one
+-- of them; and their ids.
 --
 -- Parameters:
 --   p_key      a key, or null

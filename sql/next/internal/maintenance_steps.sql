@@ -3,8 +3,8 @@
 -- holds nothing that others wait for once it has returned and its transaction has ended; it may build only on what is
 -- committed.
 --
--- Returns: one row a step: its name; whether there is one for each log; the call, an expression that yields how much was
--- done. {log} stands for the log's schema, l for its row.
+-- Returns: one row a step: its name; whether there is one for each log; the call, an expression that yields how much
+--   was done. {log} stands for the log's schema, l for its row.
 -- Raises: none
 -- Locks: none
 create or replace function weir_internal.maintenance_steps()

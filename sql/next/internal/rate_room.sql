@@ -7,8 +7,8 @@
 -- Parameters:
 --   g      the group
 --   p_now  the time
--- Returns: room, messages; arrival, the theoretical arrival time from which to go on, nanoseconds since 1970; step: what
---   one delivery takes, nanoseconds, rounded up.
+-- Returns: room, messages; arrival, the theoretical arrival time from which to go on, nanoseconds since 1970; step:
+--   what one delivery takes, nanoseconds, rounded up.
 -- Raises: none
 -- Locks: none
 create or replace function weir_internal.rate_step(g weir_internal.groups)

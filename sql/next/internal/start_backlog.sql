@@ -1,7 +1,7 @@
 -- weir_internal.start_backlog(p_queue), end_backlog(q)
 -- start_backlog: makes the sequence that a queue with a backlog_max needs, if it is not there, and sets it so that the
--- next send counts; see log/admit.sql. The caller stores it in queues.backlog_sequence, where it stays when the limit is
--- lifted: a send that is under way may still look at it. end_backlog: drops it with the queue.
+-- next send counts; see log/admit.sql. The caller stores it in queues.backlog_sequence, where it stays when the limit
+-- is lifted: a send that is under way may still look at it. end_backlog: drops it with the queue.
 --
 -- Parameters:
 --   p_queue, q  the queue
@@ -18,7 +18,8 @@ declare
 begin
     if to_regclass(v_name) is null then
         execute format(
-            'create sequence %s increment -1 minvalue -9223372036854775807 maxvalue 9223372036854775806 start 1', v_name);
+            'create sequence %s increment -1 minvalue -9223372036854775807 maxvalue 9223372036854775806 start 1',
+            v_name);
     end if;
     perform setval(v_name, 0);
     return v_name::regclass;

@@ -1,7 +1,7 @@
 -- weir_internal.start_rate(g), end_rate(g)
 -- start_rate: makes the sequence that a group with a rate_max needs; see internal/rate_room.sql. end_rate: drops it,
--- with the group or with its rate. The caller stores the sequence in groups.rate_sequence, and holds the group's lock if
--- the group is in use.
+-- with the group or with its rate. The caller stores the sequence in groups.rate_sequence, and holds the group's lock
+-- if the group is in use.
 --
 -- Parameters:
 --   g  the group

@@ -1,7 +1,7 @@
 -- weir_internal.try_lock_table(p_table, p_mode)
--- Takes a table lock if it is to be had at once. To wait, be it for some milliseconds, would hold up everybody who comes
--- behind. An ACCESS EXCLUSIVE lock, which truncates, is not taken while the database is dumped: a dump that begins after
--- this look sees all that rotation builds on.
+-- Takes a table lock if it is to be had at once. To wait, be it for some milliseconds, would hold up everybody who
+-- comes behind. An ACCESS EXCLUSIVE lock, which truncates, is not taken while the database is dumped: a dump that
+-- begins after this look sees all that rotation builds on.
 --
 -- Parameters:
 --   p_table  the table, with its schema

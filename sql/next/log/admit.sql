@@ -1,8 +1,8 @@
 -- weir_log.admit(q, p_count), weir_log.count_backlog(q, p_count)
--- Decides whether messages may be sent to a queue that has a limit. The sequence q.backlog_sequence counts down: it says
--- how many more messages may be sent without counting; each sender takes as many of its numbers as it sends messages.
--- When they are used up, the backlog is counted anew, by one sender at a time. So counting is needed once per so many
--- messages as there was room for.
+-- Decides whether messages may be sent to a queue that has a limit. The sequence q.backlog_sequence counts down: it
+-- says how many more messages may be sent without counting; each sender takes as many of its numbers as it sends
+-- messages. When they are used up, the backlog is counted anew, by one sender at a time. So counting is needed once per
+-- so many messages as there was room for.
 --
 -- How exact it is: the count sees what is committed and the caller's own. So the backlog can exceed the limit by what
 -- other transactions had sent and not committed at that moment, and by what comes back to a group by seek and redrive

@@ -1,6 +1,6 @@
 -- weir_log.backlog(q, p_max), weir_log.backlog_of(q, g, p_max), weir_log.unclaimed(q, g, c, p_max)
--- How far behind the slowest group of a queue is: the messages that it has not finished, dead letters apart. What is not
--- claimed is counted in the log, so that neither rollbacks nor seeks nor what is too old leave an error behind.
+-- How far behind the slowest group of a queue is: the messages that it has not finished, dead letters apart. What is
+-- not claimed is counted in the log, so that neither rollbacks nor seeks nor what is too old leave an error behind.
 --
 -- Parameters:
 --   q      the queue

@@ -1,6 +1,6 @@
 -- weir_log.claim_aside(p, p_want, p_lease, p_now, p_claim)
--- Claims what lies in no lane: what expired of it, what is due among the delayed, and of an ordered group what is due in
--- key queues.
+-- Claims what lies in no lane: what expired of it, what is due among the delayed, and of an ordered group what is due
+-- in key queues.
 --
 -- Parameters:
 --   p        the queue, the group, and what peek told

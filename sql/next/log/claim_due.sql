@@ -3,9 +3,9 @@
 -- itself, and retries, which are for one group. They move into the log, into lane -1, as a record that only this claim
 -- refers to.
 --
--- The group's position among the delayed is (snapshot, due_at, id): every row visible in the snapshot and due up to there
--- is claimed. A row that commits later than the position passed its due time was in progress in the snapshot, so it is
--- found by its transaction: `late` tells those; see weir_log.due_at for why no other can be.
+-- The group's position among the delayed is (snapshot, due_at, id): every row visible in the snapshot and due up to
+-- there is claimed. A row that commits later than the position passed its due time was in progress in the snapshot, so
+-- it is found by its transaction: `late` tells those; see weir_log.due_at for why no other can be.
 --
 -- Parameters:
 --   q, g     queue and group

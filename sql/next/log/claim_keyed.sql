@@ -1,7 +1,7 @@
 -- weir_log.claim_keyed(p, p_want, p_lease, p_now)
--- Claims in a group that shares its deliveries out among keys: sets aside what has expired, what is due and what is new,
--- 1,000 messages at least or as many as are asked for, then lets the key queues have their turns. The caller holds the
--- group's lock.
+-- Claims in a group that shares its deliveries out among keys: sets aside what has expired, what is due and what is
+-- new, 1,000 messages at least or as many as are asked for, then lets the key queues have their turns. The caller holds
+-- the group's lock.
 --
 -- Parameters:
 --   p        the queue, the group, what peek told, and the claims that count

@@ -4,8 +4,8 @@
 -- Parameters:
 --   p_claim  the claim
 -- Returns: parts, its rows, one a lane; ids, what they hold; done, what its holder settled; taken, what was given to
--- others; deadline, as extended; parked, whether messages of it stand in key queues. parts is null when the claim is not
--- there.
+-- others; deadline, as extended; parked, whether messages of it stand in key queues. parts is null when the claim is
+-- not there.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log.
 create or replace function weir_log.claim_state(

@@ -1,8 +1,8 @@
 -- weir_log.cursor(g, p_lane, p_stripe)
--- How far a group has claimed in a lane or stripe: the newest row of that cursor in the claim log. While the ring of the
--- claim log turns, both tables are read; its state is looked at again afterwards, as a reader of a seqlock does. A lane
--- that has no row stands where the group began, or at the base of the claim log: at a turn, lanes that have nothing to
--- deliver get no row, so that what is idle costs nothing.
+-- How far a group has claimed in a lane or stripe: the newest row of that cursor in the claim log. While the ring of
+-- the claim log turns, both tables are read; its state is looked at again afterwards, as a reader of a seqlock does. A
+-- lane that has no row stands where the group began, or at the base of the claim log: at a turn, lanes that have
+-- nothing to deliver get no row, so that what is idle costs nothing.
 --
 -- Parameters:
 --   g         the group

@@ -1,16 +1,17 @@
 -- weir_log.key_flight(g, p_claims), weir_log.stopped_key_queues(g, p_flight), weir_log.has_key_turn(g),
 -- weir_log.clear_key_queues(g)
--- How the key queues of a group stand that shares its deliveries out among keys; see log/set_aside.sql. key_flight counts
--- what is claimed of each key: of the claims on the group's list, by what their deliveries recorded. stopped_key_queues
--- tells those that waited for that, and which need no longer. has_key_turn tells, without the group's lock, whether a
--- key queue can be delivered from. clear_key_queues forgets them with the messages in them; its caller holds the lock.
+-- How the key queues of a group stand that shares its deliveries out among keys; see log/set_aside.sql. key_flight
+-- counts what is claimed of each key: of the claims on the group's list, by what their deliveries recorded.
+-- stopped_key_queues tells those that waited for that, and which need no longer. has_key_turn tells, without the
+-- group's lock, whether a key queue can be delivered from. clear_key_queues forgets them with the messages in them; its
+-- caller holds the lock.
 --
 -- Parameters:
 --   g         the group
 --   p_claims  the claims that count; null: those that have not expired
 --   p_flight  what key_flight returned
--- Returns: key_flight: {key queue: messages} of each that has something on the list; stopped_key_queues: the key queues,
---   how far each is delivered, and whether it need not wait any longer; has_key_turn: true or false.
+-- Returns: key_flight: {key queue: messages} of each that has something on the list; stopped_key_queues: the key
+--   queues, how far each is delivered, and whether it need not wait any longer; has_key_turn: true or false.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log; clear_key_queues: the rows.
 create or replace function weir_log.key_flight(g weir_internal.groups, p_claims bigint[])

@@ -1,5 +1,6 @@
 -- weir_log.lane_of(q, p_key)
--- The lane of a key. The first key that a queue is sent is noted, so that from then on its groups look into these lanes.
+-- The lane of a key. The first key that a queue is sent is noted, so that from then on its groups look into these
+-- lanes.
 --
 -- Parameters:
 --   q      the queue

@@ -1,6 +1,6 @@
 -- weir_log.lane_remainder(p_seg, p_table, p_queue, p_lane, p_bytes)
--- What is needed of a lane in a segment that is closed: records that a group has still to claim, and those of unfinished
--- claims. It looks at what the cursors have not passed and at nothing else.
+-- What is needed of a lane in a segment that is closed: records that a group has still to claim, and those of
+-- unfinished claims. It looks at what the cursors have not passed and at nothing else.
 --
 -- Parameters:
 --   p_seg, p_table   the segment, and in which table of the ring it is

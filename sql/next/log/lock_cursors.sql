@@ -1,7 +1,7 @@
 -- weir_log.lock_cursors(q, g), weir_log.lock_cursor(p_key)
 -- Takes the locks of all of a group's cursors: waits until no receive that claimed with one is open, and keeps others
--- from it. A lane that is not split cannot be while its lock is held. A receive that holds one lane may wait for another
--- for some milliseconds, which must not pass for a deadlock.
+-- from it. A lane that is not split cannot be while its lock is held. A receive that holds one lane may wait for
+-- another for some milliseconds, which must not pass for a deadlock.
 --
 -- Parameters:
 --   q, g   queue and group

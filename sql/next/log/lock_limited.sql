@@ -1,7 +1,7 @@
 -- weir_log.lock_limited(p, p_now), weir_log.wait_for_group(p_key)
--- Takes the lock of a limited group and tells how many of its messages may be claimed now. One transaction at a time may
--- claim in such a group, so that what it counts is right until it commits. Without room it lets go again: a transaction
--- that goes on after an empty receive must not keep the group from others.
+-- Takes the lock of a limited group and tells how many of its messages may be claimed now. One transaction at a time
+-- may claim in such a group, so that what it counts is right until it commits. Without room it lets go again: a
+-- transaction that goes on after an empty receive must not keep the group from others.
 --
 -- An expired claim makes room when its lock is to be had: whoever extends or acknowledges it at this moment holds that.
 --
@@ -10,11 +10,11 @@
 --   p_now  the time
 --   p_key  the lock
 -- Returns: lock_limited: p with the group as it is now, room, how many messages may be claimed, inflight, the claims
---   that count, and arrival, see weir_internal.rate_room. room is null when nothing may be claimed, or somebody else had
---   the lock for 100 ms. wait_for_group: whether the lock was to be had in time.
+--   that count, and arrival, see weir_internal.rate_room. room is null when nothing may be claimed, or somebody else
+--   had the lock for 100 ms. wait_for_group: whether the lock was to be had in time.
 -- Raises: none
--- Locks: the group's advisory lock, waited for up to 100 ms; the advisory locks of expired claims, tried; both until the
--- transaction ends.
+-- Locks: the group's advisory lock, waited for up to 100 ms; the advisory locks of expired claims, tried; both until
+--   the transaction ends.
 create or replace function weir_log.lock_limited(p weir_internal.peeked, p_now timestamptz)
 returns weir_internal.peeked
 language plpgsql

@@ -1,6 +1,6 @@
 -- weir_log.mark_waiting(p_queue)
--- Marks that somebody waits for messages of a queue: see weir_log.wake. A message sent before may be there already: look
--- again before you wait.
+-- Marks that somebody waits for messages of a queue: see weir_log.wake. A message sent before may be there already:
+-- look again before you wait.
 --
 -- Parameters:
 --   p_queue  name of the queue

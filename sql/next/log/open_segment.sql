@@ -1,8 +1,8 @@
 -- weir_log.open_segment(p_bytes), weir_log.seal_segments()
--- open_segment: names the segment that comes next, and in a later transaction, when the open one is full, turns the ring
--- to it. A sequence does not roll back, so it may only ever name what is committed. A table that is not free is left out
--- of the turn, and its number with it. seal_segments: notes which closed segments have no writer left: a SHARE lock on
--- them was to be had after the ring had moved on.
+-- open_segment: names the segment that comes next, and in a later transaction, when the open one is full, turns the
+-- ring to it. A sequence does not roll back, so it may only ever name what is committed. A table that is not free is
+-- left out of the turn, and its number with it. seal_segments: notes which closed segments have no writer left: a SHARE
+-- lock on them was to be had after the ring had moved on.
 --
 -- Parameters:
 --   p_bytes  the open segment is full beyond this size

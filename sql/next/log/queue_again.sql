@@ -1,7 +1,7 @@
 -- weir_log.queue_again(q, g, e, p_messages, p_parked), weir_log.queue_delayed(q, g, p_messages)
--- queue_again: what an expired claim held of an ordered group goes to its key queues, or stays there: their heads may be
--- delivered to others. What it held besides is dead. queue_delayed: what became due takes its turn at the end of its key
--- queue. The caller holds the lock of the claim and of its lane; of lane -1.
+-- queue_again: what an expired claim held of an ordered group goes to its key queues, or stays there: their heads may
+-- be delivered to others. What it held besides is dead. queue_delayed: what became due takes its turn at the end of its
+-- key queue. The caller holds the lock of the claim and of its lane; of lane -1.
 --
 -- Parameters:
 --   q, g        queue and group

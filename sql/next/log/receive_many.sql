@@ -1,7 +1,7 @@
 -- weir_log.receive_many(p_queue, p_group, p_maxes, p_leases)
 -- Many receives of one group in one call, for a server with many consumers waiting. It receives once, as much as all of
--- them want, and gives each consumer its share under a claim of its own: so each has its own lease, and may ack, nack or
--- extend without regard to the others. In an ordered group each request receives for itself.
+-- them want, and gives each consumer its share under a claim of its own: so each has its own lease, and may ack, nack
+-- or extend without regard to the others. In an ordered group each request receives for itself.
 --
 -- Parameters:
 --   p_queue   name of the queue

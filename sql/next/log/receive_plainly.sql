@@ -1,10 +1,10 @@
 -- weir_log.receive_plainly(p_queue, p_group, p_max, p_lease)
 -- What a receive does when nothing is special, in two statements: a group without order or limits, one lane in the open
 -- segment, nothing due again, nothing expired. It does what claim_new does, for a third of the price, since PL/pgSQL
--- prepares each expression anew in every transaction. It reads what is left of the cursor's interval and the next one as
--- one, which is the same when no transaction that was in progress between them has sent something. The lane's lock is
--- taken only when something was found: the INSERT sees whether the cursor is still the one that was read. All that is
--- not plain is left to weir_log.receive, and nothing is written then.
+-- prepares each expression anew in every transaction. It reads what is left of the cursor's interval and the next one
+-- as one, which is the same when no transaction that was in progress between them has sent something. The lane's lock
+-- is taken only when something was found: the INSERT sees whether the cursor is still the one that was read. All that
+-- is not plain is left to weir_log.receive, and nothing is written then.
 --
 -- Parameters: as weir_log.receive
 -- Returns: the records claimed; none when there is nothing; null: weir_log.receive must see.

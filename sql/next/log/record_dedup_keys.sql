@@ -9,8 +9,8 @@
 -- A key is noted by the unique index of the open table: whoever comes second waits there until the first has committed
 -- or rolled back. A row that counts no more is taken over by whoever is first to change it. The other table is only
 -- read; while it may have writers, and in a transaction whose fixed snapshot may hide some of its rows, those are
--- waited for. All of it holds only if the ring did not turn meanwhile. So the ring is looked at again at the end, as a reader
--- of a seqlock does; if it turned, what was noted is taken back and everything done anew.
+-- waited for. All of it holds only if the ring did not turn meanwhile. So the ring is looked at again at the end, as a
+-- reader of a seqlock does; if it turned, what was noted is taken back and everything done anew.
 --
 -- Parameters:
 --   q        the queue

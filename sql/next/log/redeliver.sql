@@ -1,8 +1,8 @@
 -- weir_log.redeliver(q, g, c, p_claim, p_want, p_lease, p_now)
 -- Leases again what expired with one cursor. A message past its attempts becomes a dead letter instead, also when it
 -- never was negatively acknowledged: each delivery counts, so what kills its consumer does not live forever. What does
--- not fit into p_want stays behind as a claim that has expired already. Of an ordered group, and of one with key queues,
--- all of it goes there. The caller holds the cursor's lock.
+-- not fit into p_want stays behind as a claim that has expired already. Of an ordered group, and of one with key
+-- queues, all of it goes there. The caller holds the cursor's lock.
 --
 -- Parameters:
 --   q, g     queue and group

@@ -1,7 +1,7 @@
 -- weir_log.settle(p_queue, p_claim, p_ids, p_verb, p_delay, p_reason)
--- Ends a claim's hold on messages: ack finishes them, nack has them delivered again unless they are past their attempts,
--- release does so without counting this delivery, reject makes them dead letters. All of it happens in the caller's
--- transaction, under the claim's lock, and only before the claim's deadline.
+-- Ends a claim's hold on messages: ack finishes them, nack has them delivered again unless they are past their
+-- attempts, release does so without counting this delivery, reject makes them dead letters. All of it happens in the
+-- caller's transaction, under the claim's lock, and only before the claim's deadline.
 --
 -- An ack of a few messages shares the claim's lock, with a lock a message, so that transactions that finish different
 -- messages of one claim do not wait for each other.

@@ -1,7 +1,7 @@
 -- weir_log.split_lane(q, g, p_lane), weir_log.merge_stripes(q, g, p_lane, p_now)
--- split_lane: splits a group's cursor of a lane into 16 stripes, each of which reads its share of the records from where
--- the cursor stands, if there are many. The caller holds the lane's lock. merge_stripes: makes one cursor of them again,
--- when none has anything to do: all stand at the same snapshot then.
+-- split_lane: splits a group's cursor of a lane into 16 stripes, each of which reads its share of the records from
+-- where the cursor stands, if there are many. The caller holds the lane's lock. merge_stripes: makes one cursor of them
+-- again, when none has anything to do: all stand at the same snapshot then.
 --
 -- Parameters:
 --   q, g    queue and group

@@ -2,8 +2,8 @@
 -- turn_ring: one step of a ring of two tables, of which one is written and both are read: that of the dedup keys and
 -- that of the events of tracked jobs. Its state is a sequence that every step raises by one: internal/rings.sql tells
 -- what it means. The ring turns when the open table is large, and at least twice what was carried over the last time,
--- so that a row is copied seldom however long it counts; or when the older one is that large and the window is over. What
--- still counts is carried over before the older table is forgotten. Writers are never held up: the table that is
+-- so that a row is copied seldom however long it counts; or when the older one is that large and the window is over.
+-- What still counts is carried over before the older table is forgotten. Writers are never held up: the table that is
 -- truncated is one that nobody reads any more.
 --
 -- Parameters:

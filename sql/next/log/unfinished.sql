@@ -9,8 +9,8 @@
 --   p_max    at most so many; null = all
 --   c        the cursor
 --   p_next   the mark when nothing is unfinished
--- Returns: unfinished: the claims' rows, oldest first, with ids and n reduced to what is not done yet and the deadline as
---   extended; advance_low: the new mark.
+-- Returns: unfinished: the claims' rows, oldest first, with ids and n reduced to what is not done yet and the deadline
+--   as extended; advance_low: the new mark.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log.
 create or replace function weir_log.unfinished(
