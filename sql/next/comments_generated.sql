@@ -333,7 +333,7 @@ Parameters:
 Returns: nothing.
 Raises: WR006
 Locks: an advisory lock on the name, the log's row, and ACCESS EXCLUSIVE on its relations, until the transaction
-  ends.
+ends.
 $c$),
 ('maintain_step', $c$
 maintain_step: one step of weir.maintain, for who cannot call a procedure that commits. End the transaction at once:
@@ -386,8 +386,8 @@ Parameters: what is null, as if not given, is the default for a new queue and ma
   lanes              1 to 256: in so many parts its keys are shared out; 16
   message_bytes_max  limit of a message's payload plus headers, octets as stored, 1 KiB to 64 MiB; 1 MiB
   priorities         levels of priority of messages without keys, 1 to 8; 1
-  aging              how much longer a message must have waited to go before one of the next higher priority;
-                     1 minute
+  aging              how much longer a message must have waited to go before one of the next higher priority; 1
+  minute
   ttl                what was sent longer ago is not delivered any more; 0 = delivered however old, the default
   dedup_window       how long a dedup key counts, up to 10 years; 0 = this queue takes none; 5 minutes
   backlog_max        how many messages its slowest group may be behind by before producers are told to wait (WR020);

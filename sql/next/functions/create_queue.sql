@@ -9,8 +9,8 @@
 --   lanes              1 to 256: in so many parts its keys are shared out; 16
 --   message_bytes_max  limit of a message's payload plus headers, octets as stored, 1 KiB to 64 MiB; 1 MiB
 --   priorities         levels of priority of messages without keys, 1 to 8; 1
---   aging              how much longer a message must have waited to go before one of the next higher priority;
---                      1 minute
+--   aging              how much longer a message must have waited to go before one of the next higher priority; 1
+--   minute
 --   ttl                what was sent longer ago is not delivered any more; 0 = delivered however old, the default
 --   dedup_window       how long a dedup key counts, up to 10 years; 0 = this queue takes none; 5 minutes
 --   backlog_max        how many messages its slowest group may be behind by before producers are told to wait (WR020);

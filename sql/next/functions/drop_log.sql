@@ -6,7 +6,7 @@
 -- Returns: nothing.
 -- Raises: WR006
 -- Locks: an advisory lock on the name, the log's row, and ACCESS EXCLUSIVE on its relations, until the transaction
---   ends.
+-- ends.
 create or replace function weir.drop_log(log_name text)
 returns void
 language plpgsql security definer

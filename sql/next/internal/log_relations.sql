@@ -2,7 +2,7 @@
 -- The tables and sequences of a log: the one list of them.
 --
 -- Returns: one row a relation: its name, its kind ('table', 'sequence' or 'view'), and how it is made; %s stands for
---   the schema.
+-- the schema.
 -- Raises: none
 -- Locks: none
 create or replace function weir_internal.log_relations()

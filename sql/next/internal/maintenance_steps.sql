@@ -4,7 +4,7 @@
 -- committed.
 --
 -- Returns: one row a step: its name; whether there is one for each log; the call, an expression that yields how much
---   was done. {log} stands for the log's schema, l for its row.
+-- was done. {log} stands for the log's schema, l for its row.
 -- Raises: none
 -- Locks: none
 create or replace function weir_internal.maintenance_steps()

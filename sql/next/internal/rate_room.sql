@@ -8,7 +8,8 @@
 --   g      the group
 --   p_now  the time
 -- Returns: room, messages; arrival, the theoretical arrival time from which to go on, nanoseconds since 1970; step:
---   what one delivery takes, nanoseconds, rounded up.
+-- what
+--   one delivery takes, nanoseconds, rounded up.
 -- Raises: none
 -- Locks: none
 create or replace function weir_internal.rate_step(g weir_internal.groups)

@@ -9,7 +9,8 @@
 --   p_now     time against which leases expire
 --   g         the group
 -- Returns: inflight_of: the list. inflight_claims: those of them that are unfinished; lefts, how many messages each
---   still has; expired, whether its lease has ended; rests, those messages.
+-- still
+--   has; expired, whether its lease has ended; rests, those messages.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log.
 create or replace function weir_log.inflight_claims(

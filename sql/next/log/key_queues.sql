@@ -11,7 +11,8 @@
 --   p_claims  the claims that count; null: those that have not expired
 --   p_flight  what key_flight returned
 -- Returns: key_flight: {key queue: messages} of each that has something on the list; stopped_key_queues: the key
---   queues, how far each is delivered, and whether it need not wait any longer; has_key_turn: true or false.
+-- queues,
+--   how far each is delivered, and whether it need not wait any longer; has_key_turn: true or false.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log; clear_key_queues: the rows.
 create or replace function weir_log.key_flight(g weir_internal.groups, p_claims bigint[])

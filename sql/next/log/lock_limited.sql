@@ -11,10 +11,11 @@
 --   p_key  the lock
 -- Returns: lock_limited: p with the group as it is now, room, how many messages may be claimed, inflight, the claims
 --   that count, and arrival, see weir_internal.rate_room. room is null when nothing may be claimed, or somebody else
---   had the lock for 100 ms. wait_for_group: whether the lock was to be had in time.
+--   had
+--   the lock for 100 ms. wait_for_group: whether the lock was to be had in time.
 -- Raises: none
 -- Locks: the group's advisory lock, waited for up to 100 ms; the advisory locks of expired claims, tried; both until
---   the transaction ends.
+-- the transaction ends.
 create or replace function weir_log.lock_limited(p weir_internal.peeked, p_now timestamptz)
 returns weir_internal.peeked
 language plpgsql

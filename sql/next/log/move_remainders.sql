@@ -101,8 +101,8 @@ $$;
 -- What keeps closed segments from being given back.
 --
 -- Returns: one row a segment that is closed and still in the ring: its number, since when it is closed for writers
---   (null: a transaction that wrote to it may still be open), and the queue and group whose remainder was found too
---   large to be moved when it was looked at last; null: none was.
+-- (null: a transaction that wrote to it may still be open), and the queue and group whose remainder was found too large
+-- to be moved when it was looked at last; null: none was.
 -- Raises: none
 -- Locks: none
 create or replace function weir_log.segment_holders()

@@ -7,7 +7,7 @@
 --   p_max    1 to 10,000 messages at most
 --   p_lease  1 millisecond to 7 days
 -- Returns: the records claimed, as an array: cheaper than rows; none when there is nothing, and nothing is written
---   then.
+-- then.
 -- Raises: WR001, WR003, WR006, WR012, WR019
 -- Locks: the advisory locks of the cursors it claims with, until the transaction ends.
 create or replace function weir_log.receive(p_queue text, p_group text, p_max int, p_lease interval)

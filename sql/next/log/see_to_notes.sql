@@ -8,7 +8,7 @@
 -- Returns: nothing.
 -- Raises: none
 -- Locks: the locks of the lanes of up to 1,000 key queues, tried, until the transaction ends; ROW EXCLUSIVE on
---   `parked`.
+-- `parked`.
 create or replace function weir_log.see_to_notes(
     q weir_internal.queues, g weir_internal.groups, p_now timestamptz)
 returns void

@@ -17,10 +17,13 @@ declare
     v_count int := 0;
     v_deleted int;
 begin
+    if not exists (select from weir_internal.workflows) then
+        return 0;
+    end if;
     for q in
-        select * from weir_internal.queues w
+        select w.* from (select distinct f.queue_no from weir_internal.workflows f where f.ended_at is null) n
+        join weir_internal.queues w on w.no = n.queue_no
         where w.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
-            and exists (select from weir_internal.workflows f where f.queue_no = w.no and f.ended_at is null)
     loop
         v_count := v_count + weir_log.end_lost_steps(q, 2, 100);
     end loop;
@@ -48,9 +51,9 @@ declare
     v_deleted int;
 begin
     for q in
-        select * from weir_internal.queues w
+        select w.* from (select distinct c.queue_no from weir_internal.cancellations c) n
+        join weir_internal.queues w on w.no = n.queue_no
         where w.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
-            and exists (select from weir_internal.cancellations c where c.queue_no = w.no)
     loop
         select array_agg(c.id), array_agg(c.txid) into v_ids, v_txids
         from (select * from weir_internal.cancellations n where n.queue_no = q.no order by random() limit 100) c;

@@ -10,7 +10,8 @@
 --   c        the cursor
 --   p_next   the mark when nothing is unfinished
 -- Returns: unfinished: the claims' rows, oldest first, with ids and n reduced to what is not done yet and the deadline
---   as extended; advance_low: the new mark.
+-- as
+--   extended; advance_low: the new mark.
 -- Raises: none
 -- Locks: ACCESS SHARE on the claim log.
 create or replace function weir_log.unfinished(

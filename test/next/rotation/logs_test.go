@@ -49,7 +49,7 @@ func TestAnotherLogKeepsItsMessagesAndTurnsItsRing(t *testing.T) {
 		b.db.Exec(b, "select weir.create_log('audit', segment_bytes => 65536, claims_bytes => 65536)")
 		b.db.Exec(b, "select weir.create_queue('kept', log => 'audit')")
 		_, err := b.db.Pool(b).Exec(b.Context(), "select weir_log.send('kept', '1', null, null, null, null)")
-		wantState(b, err, "WR019")
+		wantState(b, err, "WR001")
 		for range 5 {
 			b.db.Exec(b, `select weir_log_audit.send('kept', to_jsonb(repeat('x', 1000)), null, null, null, null)
 				from generate_series(1, 80)`)
