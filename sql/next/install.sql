@@ -350,6 +350,6 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir ../functions/find_token.sql
 \ir ../functions/version.sql
 -- Looking
-\ir comments.sql
+\ir comments_generated.sql
 \ir epilogue.sql
 commit;

@@ -22,7 +22,8 @@ begin
     end if;
     perform pg_advisory_xact_lock(weir_internal.name_lock('log ' || log_name));
     perform pg_advisory_xact_lock(weir_internal.rotation_lock(l.no));
-    perform from weir_internal.logs w where w.no = l.no for update; -- whoever creates a queue in it comes before or after
+    -- whoever creates a queue in it comes before or after
+    perform from weir_internal.logs w where w.no = l.no for update;
     select string_agg(format('"%s"', q.name), ', ' order by q.name) into v_queues
     from (select w.name from weir_internal.queues w where w.log_no = l.no order by w.name limit 10) q;
     if v_queues is not null then

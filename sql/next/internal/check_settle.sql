@@ -16,7 +16,8 @@ as $$
 begin
     perform weir_internal.check_isolation(p_verb);
     if p_claim is null or array_ndims(p_ids) > 1 or p_ids is not null and array_position(p_ids, null) is not null then
-        raise exception '% of claim %, messages %', p_verb, coalesce(p_claim::text, 'null'), coalesce(p_ids::text, 'null')
+        raise exception '% of claim %, messages %',
+            p_verb, coalesce(p_claim::text, 'null'), coalesce(p_ids::text, 'null')
             using errcode = 'WR006',
             hint = 'Give the claim_id that receive returned, and the ids as an array of one dimension without nulls.';
     end if;

@@ -16,7 +16,9 @@ returns bigint language sql immutable
 as $$ select (22373::bigint << 48) | (p_claim & 281474976710655) $$;
 create or replace function weir_internal.lane_lock(p_group int, p_lane int, p_stripe int)
 returns bigint language sql immutable
-as $$ select (22374::bigint << 48) | ((p_group & 16777215)::bigint << 24) | ((p_lane & 65535) << 8) | (p_stripe & 255) $$;
+as $$
+    select (22374::bigint << 48) | ((p_group & 16777215)::bigint << 24) | ((p_lane & 65535) << 8) | (p_stripe & 255)
+$$;
 create or replace function weir_internal.message_lock(p_claim bigint, p_id bigint)
 returns bigint language sql immutable
 as $$ select (22375::bigint << 48) | ((p_claim << 20 # p_id) & 281474976710655) $$;

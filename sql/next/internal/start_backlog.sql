@@ -18,7 +18,8 @@ declare
 begin
     if to_regclass(v_name) is null then
         execute format(
-            'create sequence %s increment -1 minvalue -9223372036854775807 maxvalue 9223372036854775806 start 1', v_name);
+            'create sequence %s increment -1 minvalue -9223372036854775807 maxvalue 9223372036854775806 start 1',
+            v_name);
     end if;
     perform setval(v_name, 0);
     return v_name::regclass;

@@ -443,8 +443,8 @@ begin
     insert into weir_log.claims_%1$s (kind, claim, id, queue_no, group_no, lane, stripe, prev, cur, lo, seg, txid, pos,
         finished, from_txid, from_pos, ids, n, attempt, claimed_at, deadline, pid, low, next_expiry, total)
     select 'c', p_id, p_id, p.queue_no, p.group_no, 0, 1, case when p_next then p.cur else p.prev end,
-        case when p_next then p.now else p.cur end, p.seg, p.seg, p_txid, p_pos, false, p_from, p_from_pos, p_ids, p_n, 1,
-        t.now, t.now + p_lease, pg_backend_pid(), p.low, least(p.next_expiry, t.now + p_lease),
+        case when p_next then p.now else p.cur end, p.seg, p.seg, p_txid, p_pos, false, p_from, p_from_pos, p_ids, p_n,
+        1, t.now, t.now + p_lease, pg_backend_pid(), p.low, least(p.next_expiry, t.now + p_lease),
         coalesce(p.total, 0) + p_n
     from weir_internal.clock() t (now)
     where p.cursor_id = (

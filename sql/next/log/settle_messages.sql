@@ -33,7 +33,8 @@ begin
             raise exception 'the group of claim % was dropped', (p_parts[1]).claim
                 using errcode = 'WR010', hint = 'Nothing is left to do: its messages are no one''s any more.';
         end if;
-        v_messages := weir_log.messages_of(q, p_parts, p_ids, case when p_verb = 'release' then -1 else 0 end, p_reason);
+        v_messages := weir_log.messages_of(
+            q, p_parts, p_ids, case when p_verb = 'release' then -1 else 0 end, p_reason);
         v_dead := array(select m from unnest(v_messages) m where p_verb = 'reject' or (m).attempts >= g.max_attempts);
         v_again := array(select m from unnest(v_messages) m where p_verb <> 'reject' and (m).attempts < g.max_attempts);
         perform weir_log.bury(q, g, v_dead, p_reason);

@@ -6,7 +6,7 @@ create table if not exists weir_internal.queues (
     log_no            int not null references weir_internal.logs, -- where new messages go
     origin            oid[] not null,                   -- the log's
     key_lanes         int not null default 16,          -- lanes of messages with keys
-    key_epochs        int[] not null default '{16}',    -- the first of them: of each number of lanes that there was, the last counts
+    key_epochs        int[] not null default '{16}',    -- of each number of lanes there was, the last counts
     keyed             boolean not null default false,   -- a key was sent: see tables/keyed_queues.sql
     priorities        int not null default 1,           -- levels; messages without keys of level p are in lane p
     aging             interval not null default '1 minute', -- by so much earlier counts a message of a level higher

@@ -12,7 +12,7 @@ do $$ begin if to_regtype('weir_internal.claim') is null then
 create type weir_internal.claim as (
     kind        "char",
     claim       bigint,         -- the claim; null: this row only moves the cursor
-    id          bigint,         -- 'c': rises within the cursor, and is the claim's number in its first lane; 'd': message
+    id          bigint,         -- 'c': rises within the cursor, is the claim's number in its first lane; 'd': message
     queue_no    int,            -- the queue
     group_no    int,            -- the group
     lane        int,            -- the lane; -1: what became due or was parked
@@ -27,7 +27,7 @@ create type weir_internal.claim as (
     finished    boolean,        -- all of the interval was claimed
     due_at      timestamptz,    -- lane -1: the position among the delayed messages
     due_id      bigint,
-    src         weir_internal.source, -- where the claimed messages lie; null: between (from_txid, from_pos) and (txid, pos)
+    src         weir_internal.source, -- where they lie; null: between (from_txid, from_pos) and (txid, pos)
     from_txid   xid8,
     from_pos    bigint,
     ids         int8multirange, -- the messages that this row claims, settles or takes

@@ -9,9 +9,9 @@ do $$ begin if to_regtype('weir_internal.key_turn') is null then
 create type weir_internal.key_turn as (
     group_no   int,     -- the group
     key_queue  text,    -- the key queue; '' = a delivery
-    no         bigint,  -- order, and the place in the row of those that wait; of a delivery, less than its claim's number
+    no         bigint,  -- order, and the place in the row of those that wait; a delivery's is less than its claim's
     state      "char",  -- see above
-    pos        bigint,  -- the key queue is delivered up to this number; 'd': key queues have had their turns up to this no
+    pos        bigint,  -- the key queue is delivered up to this number; 'd': key queues had their turns up to this no
     ids        bigint[], -- 'd', with a limit per key: the messages delivered
     key_queues text[]   -- and of which key queue each was
 );

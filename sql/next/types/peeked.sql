@@ -6,7 +6,7 @@ create type weir_internal.peeked as (
     g            weir_internal.groups,
     c            weir_internal.claim, -- the cursor of lane 0; null: it has none in the claim log
     aside_expiry timestamptz,         -- when the first lease of lane -1 may end; null: nothing was claimed in it
-    is_due       boolean,             -- the queue has delayed messages that are due, perhaps for other groups or claimed
+    is_due       boolean,             -- the queue has delayed messages that are due, be it for others or claimed
     is_keyed     boolean,             -- the queue was sent a key
     room         int,                 -- a limited group's, when its lock is held: how many messages may be claimed now
     inflight     bigint[],            -- and its claims that count

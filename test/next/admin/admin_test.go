@@ -88,14 +88,6 @@ func (b bench) wantCount(want int, sql string, args ...any) {
 	}
 }
 
-// needsOrder skips a test of ordered groups where the engine has none yet.
-func (b bench) needsOrder() {
-	b.Helper()
-	if pgtest.QueryVal[bool](b, b.db, "select to_regproc('weir_log.claim_parked') is null") {
-		b.Skip("there are no ordered groups yet")
-	}
-}
-
 func TestPausedGroupReceivesNothingAndKeepsItsClaims(t *testing.T) {
 	each(t, func(b bench) {
 		b.exec("select weir.create_group($1, 'other')", queue)

@@ -68,7 +68,9 @@ func TestConfigureQueueChangesWhatItIsTold(t *testing.T) {
 		if got != "5 2048 1 day 2 days 00:02:00 main" {
 			b.Errorf("the queue has %s", got)
 		}
-		for _, bad := range []string{"message_bytes_max => 1023", "lanes => 0", "lanes => 257", "ttl => '-1 s'", "aging => '-1 s'"} {
+		for _, bad := range []string{
+			"message_bytes_max => 1023", "lanes => 0", "lanes => 257", "ttl => '-1 s'", "aging => '-1 s'",
+		} {
 			b.fails("WR006", "select weir.configure_queue($1, "+bad+")", queue)
 		}
 		b.fails("WR001", "select weir.configure_queue('none')")

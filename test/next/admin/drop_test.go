@@ -156,6 +156,7 @@ func TestADroppedGroupsClaimsAreTakenFromTheirHolders(t *testing.T) {
 
 // A message that is given back while its group, or its queue, is dropped goes nowhere, and nothing is left of it.
 func TestADropWaitsForWhatIsGivenBackAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, drop := range []string{"select weir.drop_group('jobs', 'gone')", "select weir.drop_queue('jobs')"} {
 		t.Run(strings.Fields(drop)[1][5:15], func(t *testing.T) {
 			each(t, func(b bench) {
@@ -241,8 +242,10 @@ func TestWhatIsGivenBackToAGroupThatIsBeingDroppedIsRefused(t *testing.T) {
 
 // A receive that has looked at a group must not claim for it once it is dropped, or has got a limit.
 func TestAReceiveThatBeganBeforeAChangeOfItsGroupClaimsNothingPastIt(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]string{
-		"drop": "select weir.drop_group('jobs', 'default')", "limit": "select weir.configure_group('jobs', 'default', concurrency_max => 1)",
+		"drop":  "select weir.drop_group('jobs', 'default')",
+		"limit": "select weir.configure_group('jobs', 'default', concurrency_max => 1)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(b bench) {

@@ -98,7 +98,6 @@ func TestPurgeWaitsForReceivers(t *testing.T) {
 
 func TestPurgeEmptiesTheKeyQueuesOfAnOrderedGroup(t *testing.T) {
 	each(t, func(b bench) {
-		b.needsOrder()
 		b.exec("select weir.create_group($1, 'ordered', ordered => true)", queue)
 		for range 3 {
 			b.exec("select weir.send($1, '1', 'a'), weir.send($1, '1', 'b')", queue)

@@ -120,7 +120,6 @@ func TestSeekDeliversNothingTwiceThatTheGroupStillHeld(t *testing.T) {
 
 func TestSeekOfAnOrderedGroupKeepsEachKeyInOrder(t *testing.T) {
 	each(t, func(b bench) {
-		b.needsOrder()
 		b.exec("select weir.create_group($1, 'ordered', ordered => true)", queue)
 		var want []int64
 		for range 6 {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
-	"github.com/weirmq/weir/test/next/shim"
 	"github.com/weirmq/weir/test/surface"
 )
 
@@ -33,7 +32,6 @@ type bench struct {
 func each(t *testing.T, options string, test func(b bench)) {
 	t.Parallel()
 	surface.Each(t, queue, options, func(t *testing.T, db *pgtest.DB) {
-		shim.Install(t, db)
 		surface.CreateQueue(t, db.Pool(t), "other", "")
 		test(bench{t, db, surface.StoppedClock(t, db)})
 	})

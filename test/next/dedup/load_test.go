@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirmq/weir/internal/pgtest"
-	"github.com/weirmq/weir/test/next/shim"
 	"github.com/weirmq/weir/test/surface"
 )
 
@@ -118,7 +117,6 @@ func TestNoKeyIsSentTwiceUnderLoad(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		t.Parallel()
 		db := pgtest.New(t, pgtest.Options{Major: major})
-		shim.Install(t, db)
 		surface.CreateQueue(t, db.Pool(t), queue, fmt.Sprintf("dedup_window => '%d milliseconds'", window.Milliseconds()))
 		var sentSoFar, repeatsSoFar atomic.Int64
 		turns, begun, over := 0, time.Now(), make(chan struct{})

@@ -157,7 +157,8 @@ func TestAckAndReceiveGoesOnWithTheNext(t *testing.T) {
 
 func TestPopAndPeekAndRecords(t *testing.T) {
 	each(t, func(t *testing.T, db *pgtest.DB) {
-		db.Exec(t, `select weir.send_batch('q', array['1', '{"a": 2}', 'null']::jsonb[], headers => array[null, '{"h": 1}', null]::jsonb[])`)
+		db.Exec(t, `select weir.send_batch(
+			'q', array['1', '{"a": 2}', 'null']::jsonb[], headers => array[null, '{"h": 1}', null]::jsonb[])`)
 		peek := pgtest.QueryAll[string](t, db, "select id || ' ' || payload || ' ' || attempt from weir.peek('q')")
 		if want := []string{"1000 1 0", `1001 {"a": 2} 0`, "1002 null 0"}; !slices.Equal(peek, want) {
 			t.Errorf("peeked at %v, want %v", peek, want)

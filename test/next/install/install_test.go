@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m)
 }
 
-const schemas = "('weir'::regnamespace, 'weir_internal'::regnamespace, 'weir_log'::regnamespace, 'weir_gates'::regnamespace)"
+const schemas = `(
+	'weir'::regnamespace, 'weir_internal'::regnamespace, 'weir_log'::regnamespace, 'weir_gates'::regnamespace)`
 
 // bare makes a database without the engine but with things of others, some of them called as ours are.
 func bare(t *testing.T, major int) *pgtest.DB {

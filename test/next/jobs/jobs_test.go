@@ -11,7 +11,6 @@ import (
 
 	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
-	"github.com/weirmq/weir/test/next/shim"
 	"github.com/weirmq/weir/test/surface"
 )
 
@@ -33,7 +32,6 @@ type bench struct {
 func each(t *testing.T, options string, test func(b bench)) {
 	t.Parallel()
 	surface.Each(t, queue, options, func(t *testing.T, db *pgtest.DB) {
-		shim.Install(t, db)
 		test(bench{t, db, options, surface.MovableClock(t, db)})
 	})
 }
@@ -241,7 +239,7 @@ func TestATrackedJobTellsItsLife(t *testing.T) {
 func TestATrackedJobEndsAsItsMessageDoes(t *testing.T) {
 	ends := map[string]struct{ sql, state string }{
 		"ack":     {"select weir.ack_all('jobs', $1)", "done"},
-		"finish":  {"select weir.finish('jobs', $1, id) from weir_log.jobs_0 where what = 0 order by id desc limit 1", "done"},
+		"finish":  {"select weir.finish('jobs', $1, max(id)) from weir_log.jobs_0 where what = 0", "done"},
 		"reject":  {"select weir_log.settle('jobs', $1, null, 'reject', null, 'bad')", "failed"},
 		"snooze":  {"select weir.snooze('jobs', $1, delay => '1 hour')", "waiting"},
 		"release": {"select weir.release('jobs', $1)", "waiting"},
@@ -391,8 +389,8 @@ func TestWhatHappenedIsKeptForTheRetention(t *testing.T) {
 	})
 }
 
-// TestAFinishAndTheEndOfTheLeaseAgree lets a lease end while the finish of its job is not committed: the job is given to
-// nobody else until that is decided, and is done once or delivered again.
+// TestAFinishAndTheEndOfTheLeaseAgree lets a lease end while the finish of its job is not committed: the job is given
+// to nobody else until that is decided, and is done once or delivered again.
 func TestAFinishAndTheEndOfTheLeaseAgree(t *testing.T) {
 	each(t, "", func(b bench) {
 		for _, end := range []string{"commit", "rollback"} {

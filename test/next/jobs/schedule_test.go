@@ -212,7 +212,8 @@ func TestAScheduleThatCannotBeFiredSaysWhyAndHoldsUpNoOther(t *testing.T) {
 		for range 40 {
 			b.fire()
 		}
-		left := pgtest.QueryVal[int](b, b.db, "select count(*) from weir.list_schedules() where error is not null or last_id is null")
+		left := pgtest.QueryVal[int](
+			b, b.db, "select count(*) from weir.list_schedules() where error is not null or last_id is null")
 		if left != 0 {
 			b.Errorf("%d were not fired when they could be", left)
 		}

@@ -82,8 +82,9 @@ func TestAFullQueueIsNotCountedByEverySender(t *testing.T) {
 		for range 10 {
 			b.ok(ten)
 		}
-		b.ok("select setval(backlog_sequence, -(((weir_internal.to_micros(weir_internal.clock()) / 1000 + 500) << 20) | 0)) " +
-			"from weir_internal.queues")
+		b.ok(`select setval(
+				backlog_sequence, -(((weir_internal.to_micros(weir_internal.clock()) / 1000 + 500) << 20) | 0))
+			from weir_internal.queues`)
 		b.pop(100)
 		b.fails("WR020", one) // it was found full, and that holds for a moment
 		b.clock.Advance(b, time.Second)

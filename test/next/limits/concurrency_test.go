@@ -270,7 +270,8 @@ func TestAnExtendedClaimCountsOn(t *testing.T) {
 	})
 }
 
-// TestTheListOfClaimsIsAsLongAsWhatIsClaimed holds that a receive's cost is a function of what is claimed, not of history.
+// TestTheListOfClaimsIsAsLongAsWhatIsClaimed holds that a receive's cost is a function of what is claimed, not of
+// history.
 func TestTheListOfClaimsIsAsLongAsWhatIsClaimed(t *testing.T) {
 	for _, settings := range []string{"concurrency_max => 4", "key_concurrency_max => 4", "fair => true"} {
 		t.Run(settings, func(t *testing.T) {

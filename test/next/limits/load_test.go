@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,8 @@ import (
 const unfinished = `
 select u.claim, i / 1000 % $1, count(*), bool_or(u.deadline > weir_internal.clock())
 from weir_internal.groups g
-cross join lateral (select distinct k.lane, k.stripe from weir_log.claims_2 k where k.kind = 'c' and k.group_no = g.no) s
+cross join lateral (
+	select distinct k.lane, k.stripe from weir_log.claims_2 k where k.kind = 'c' and k.group_no = g.no) s
 cross join lateral weir_log.unfinished(g.no, s.lane, s.stripe, 0, 'infinity', null) u
 cross join lateral unnest(u.ids) r
 cross join lateral generate_series(lower(r), upper(r) - 1) i
@@ -89,7 +91,7 @@ func TestTheLimitHoldsWhateverRaces(t *testing.T) {
 // set tells the checker of a higher limit before, and of a lower one after it holds.
 func (l *load) set(limit int) {
 	l.Helper()
-	next, value := int64(limit), fmt.Sprint(limit)
+	next, value := int64(limit), strconv.Itoa(limit)
 	if limit == 0 {
 		next, value = 1<<30, "null"
 	}

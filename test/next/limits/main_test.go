@@ -1,6 +1,7 @@
-// Package limits_test holds what limits promise on the engine of sql/next: that no more of a group's messages are claimed
-// and unfinished at once, and no more are delivered in a time, than it was told, whatever races, fails or expires; that
-// keys take turns; that a queue refuses what exceeds its backlog; and that many receives in one call are as many claims.
+// Package limits_test holds what limits promise on the engine of sql/next: that no more of a group's messages are
+// claimed and unfinished at once, and no more are delivered in a time, than it was told, whatever races, fails or
+// expires; that keys take turns; that a queue refuses what exceeds its backlog; and that many receives in one call are
+// as many claims.
 package limits_test
 
 import (
@@ -117,8 +118,8 @@ func (b bench) get(want, n int) []surface.Message {
 // settle ends messages of a claim, all that are left when ids is nil.
 func settle(ctx context.Context, c surface.Conn, verb string, claim int64, ids []int64, delay *string) (int, error) {
 	var n int
-	err := c.QueryRow(ctx, "select weir_log.settle('jobs', $1, $2, $3, $4::text::interval, null)", claim, ids, verb, delay).
-		Scan(&n)
+	err := c.QueryRow(
+		ctx, "select weir_log.settle('jobs', $1, $2, $3, $4::text::interval, null)", claim, ids, verb, delay).Scan(&n)
 	return n, err
 }
 

@@ -78,6 +78,7 @@ func (b bench) wantIDs(got []surface.Message, attempt int, ids ...int64) {
 }
 
 func TestEachConsumerOfOneCallHoldsItsShareForItsOwnTime(t *testing.T) {
+	t.Parallel()
 	for _, keyed := range []bool{false, true} { // of keyed messages one receive takes from several lanes
 		t.Run(map[bool]string{false: "one lane", true: "several lanes"}[keyed], func(t *testing.T) {
 			eachQueue(t, "", func(b bench) {

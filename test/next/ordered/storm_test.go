@@ -169,7 +169,7 @@ func stormSpan(t *testing.T, short time.Duration) time.Duration {
 	return short
 }
 
-func TestEachKeyIsSeenInOrderThroughAStorm(t *testing.T) {
+func TestEachKeyIsSeenInOrderThroughAStorm(t *testing.T) { //nolint:tparallel // one storm after the other
 	t.Parallel()
 	for name, keys := range map[string]func(r *rand.Rand) int{
 		"a few keys": func(r *rand.Rand) int { return int(r.ExpFloat64() * 5) },

@@ -65,7 +65,8 @@ func TestNamesAreNotSQL(t *testing.T) {
 			"peek('mine', $1)": "WR003", "redrive('mine', $1)": "WR003", "configure_group('mine', $1)": "WR003",
 		}
 		for _, call := range []string{
-			"send($1, '1')", "send_batch($1, '{}')", "receive($1)", "pop($1)", "ack($1, 1, 1)", "ack_all($1, 1)", "nack($1, 1)", "reject($1, 1, '{1}')",
+			"send($1, '1')", "send_batch($1, '{}')", "receive($1)", "pop($1)", "ack($1, 1, 1)", "ack_all($1, 1)", "nack($1, 1)",
+			"reject($1, 1, '{1}')",
 			"extend($1, 1, '1 s')", "peek($1)", "dead_letters($1)", "list_groups($1)", "drop_queue($1)", "pause($1)",
 			"purge($1)", "configure_queue($1)", "create_group($1, 'g')", "grant_admin($1, 'weir')", "bind('a', $1)",
 			"mark_waiting($1)",
@@ -127,7 +128,8 @@ const decoys = `
 	create function decoys.jsonb_build_object(text, text) returns jsonb language sql as 'select decoys.trap()::jsonb';
 	create function decoys.quote_ident(text) returns text language sql as 'select decoys.trap()';
 	create function decoys.to_regproc(text) returns regproc language sql as 'select decoys.trap()::regproc';
-	create function decoys.has_schema_privilege(text, text) returns boolean language sql as 'select decoys.trap()::boolean';
+	create function decoys.has_schema_privilege(text, text) returns boolean
+		language sql as 'select decoys.trap()::boolean';
 	create function decoys.has_function_privilege(regproc, text) returns boolean
 		language sql as 'select decoys.trap()::boolean';
 	create function decoys.cardinality(bigint[]) returns int language sql as 'select decoys.trap()::int';
@@ -167,7 +169,8 @@ func TestNobodysObjectsTakeThePlaceOfOurs(t *testing.T) {
 				"select weir.publish('news', '1')", "select weir.route('news')",
 				"select weir.ack('mine', claim_id, id), weir.ack('mine', claim_id, array[id]) from weir.receive('mine', max => 5)",
 				"select weir.nack('mine', claim_id, delay => '1 h') from weir.receive('mine')",
-				"select weir.reject('mine', claim_id, array[id]) from weir.receive('mine')", "select weir.ack_and_receive('mine', null, null)",
+				"select weir.reject('mine', claim_id, array[id]) from weir.receive('mine')",
+				"select weir.ack_and_receive('mine', null, null)",
 				"select weir.extend('mine', claim_id, '1 h') from weir.receive_records('mine', max => 2)",
 				"select weir.pop('mine'), weir.peek('mine'), weir.mark_waiting('mine'), weir.dead_letters('mine')",
 				"select weir.redrive('mine', 'default'), weir.discard('mine', 'default')",
@@ -180,7 +183,9 @@ func TestNobodysObjectsTakeThePlaceOfOurs(t *testing.T) {
 					t.Errorf("%s: %v", call, err)
 				}
 			}
-			for _, call := range []string{"send('none', '1')", "receive('mine', 'none')", "ack('mine', 0, 1)", "ack_all('mine', 0)"} {
+			for _, call := range []string{
+				"send('none', '1')", "receive('mine', 'none')", "ack('mine', 0, 1)", "ack_all('mine', 0)",
+			} {
 				_, err := conn.Exec(t.Context(), "select weir."+call)
 				if state := surface.SQLState(err); !strings.HasPrefix(state, "WR") {
 					t.Errorf("%s: %v", call, err)

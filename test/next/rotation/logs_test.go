@@ -33,7 +33,8 @@ func TestALogIsMadeListedConfiguredAndDropped(t *testing.T) {
 		b.db.Exec(b, "select weir.create_queue('made', log => 'other')")
 		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.drop_log('audit')")
 		wantState(b, err, "WR006")
-		logs := pgtest.QueryAll[string](b, b.db, "select concat_ws(' ', log_name, segment_bytes, queues) from weir.list_logs()")
+		logs := pgtest.QueryAll[string](
+			b, b.db, "select concat_ws(' ', log_name, segment_bytes, queues) from weir.list_logs()")
 		if len(logs) != 3 || logs[1] != "audit 65536 1" || logs[2] != "other 67108864 1" {
 			b.Errorf("the logs are %v", logs)
 		}

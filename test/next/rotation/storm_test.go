@@ -225,7 +225,8 @@ func TestStorm(t *testing.T) {
 			}
 		}
 		b.settle()
-		b.Logf("the log's ring is at %d, that of claims at %d, after %d rounds", b.ring("log"), b.ring("claims"), s.rounds.Load())
+		b.Logf("the log's ring is at %d, that of claims at %d, after %d rounds",
+			b.ring("log"), b.ring("claims"), s.rounds.Load())
 		before := b.ring("log") // while a queue was behind by much it may have stood still
 		for range 3 {
 			b.fill("busy", 70)
