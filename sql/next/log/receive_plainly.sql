@@ -65,7 +65,8 @@ begin
     if (v_records[1]).id is null then
         return case when pg_sequence_last_value('weir_log.log_ring') = v_hi
             and pg_sequence_last_value('weir_log.claims_ring') = v_ring then '{}'::weir.message_record[] end;
-    elsif not pg_try_advisory_xact_lock(weir_internal.lane_lock(p.group_no, 0, 1)) then
+    elsif pg_sequence_last_value('weir_log.log_ring') <> v_hi -- the table may serve for another segment
+        or not pg_try_advisory_xact_lock(weir_internal.lane_lock(p.group_no, 0, 1)) then
         return null;
     end if;
     v_id := nextval('weir_internal.claim_numbers');
