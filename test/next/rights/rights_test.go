@@ -131,8 +131,10 @@ func TestJobsThroughGates(t *testing.T) {
 		conn := db.As(t, role)
 		for _, step := range []struct{ query, want string }{
 			{"select weir.enqueue('q', 'plain') > 0", "true"},
-			{"select weir.enqueue('q', 'u', unique_key => 'k', tracked => true) = weir.enqueue('q', 'u', unique_key => 'k')",
-				"true"},
+			{
+				"select weir.enqueue('q', 'u', unique_key => 'k', tracked => true) = weir.enqueue('q', 'u', unique_key => 'k')",
+				"true",
+			},
 			{`select string_agg(repeated::text, ' ') from weir.enqueue_batch('q', array[
 				'{"kind": "u", "unique_key": "k"}', '{"kind": "b"}']::jsonb[])`, "true false"},
 			{"select state from weir.job('q', weir.enqueue('q', 'late', delay => '1 day', tracked => true))", "waiting"},
