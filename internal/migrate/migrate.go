@@ -18,11 +18,8 @@ import (
 	"github.com/weirmq/weir/sql"
 )
 
-// entry is the table of contents of the engine; nextEntry that of the one that is built beside it.
-const (
-	entry     = "install.sql"
-	nextEntry = "next/install.sql"
-)
+// entry is the table of contents of the engine.
+const entry = "install.sql"
 
 // Script returns the whole engine as one SQL text, which psql and any other client can run.
 func Script() (string, error) {
@@ -36,16 +33,12 @@ func Script() (string, error) {
 // Install brings the engine into the database of conn, or brings the one it has up to date.
 // Nothing is changed when it fails.
 func Install(ctx context.Context, conn *pgx.Conn) error {
-	return install(ctx, conn, entry)
+	return InstallFrom(ctx, conn, sql.FS, entry)
 }
 
-// InstallNext brings the engine of sql/next into a database that has none.
-func InstallNext(ctx context.Context, conn *pgx.Conn) error {
-	return install(ctx, conn, nextEntry)
-}
-
-func install(ctx context.Context, conn *pgx.Conn, entry string) error {
-	s, err := expand(sql.FS, entry)
+// InstallFrom is Install of an engine whose table of contents is a file of fsys.
+func InstallFrom(ctx context.Context, conn *pgx.Conn, fsys fs.FS, entry string) error {
+	s, err := expand(fsys, entry)
 	if err != nil {
 		return err
 	}

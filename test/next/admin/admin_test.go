@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/next/engine"
 	"github.com/weirmq/weir/test/surface"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.InstallNext)
+	pgtest.SetInstaller(engine.Install)
 	pgtest.Main(m)
 }
 

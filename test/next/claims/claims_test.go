@@ -4,12 +4,12 @@ package claims_test
 import (
 	"testing"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/next/engine"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.InstallNext)
+	pgtest.SetInstaller(engine.Install)
 	pgtest.Main(m)
 }
 

@@ -10,14 +10,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
-	"github.com/weirmq/weir/sql"
+	"github.com/weirmq/weir/sql/next"
+	"github.com/weirmq/weir/test/next/engine"
 	"github.com/weirmq/weir/test/surface"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.InstallNext)
+	pgtest.SetInstaller(engine.Install)
 	pgtest.Main(m)
 }
 
@@ -41,7 +41,7 @@ func install(ctx context.Context, db *pgtest.DB) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to say
-	return migrate.InstallNext(ctx, conn)
+	return engine.Install(ctx, conn)
 }
 
 // catalogue lists what the engine's schemas hold.
@@ -203,7 +203,7 @@ func TestUninstallLeavesNothingAndRefusesWhereOthersDepend(t *testing.T) {
 		db.Exec(t, "select weir.create_queue('orders')")
 		db.Exec(t, "select weir.grant_consume('orders', $1)", db.Role(t))
 		db.Exec(t, "create view public.mine as select * from weir.list_queues()")
-		script, err := sql.FS.ReadFile("next/uninstall.sql")
+		script, err := next.FS.ReadFile("uninstall.sql")
 		if err != nil {
 			t.Fatal(err)
 		}

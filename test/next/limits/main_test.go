@@ -13,13 +13,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/next/engine"
 	"github.com/weirmq/weir/test/surface"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.InstallNext)
+	pgtest.SetInstaller(engine.Install)
 	pgtest.Main(m)
 }
 

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/next/engine"
 	"github.com/weirmq/weir/test/surface"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.InstallNext)
+	pgtest.SetInstaller(engine.Install)
 	pgtest.Main(m)
 }
 
@@ -224,7 +224,7 @@ func TestRightsSurviveAnInstallAndEndWithTheQueue(t *testing.T) {
 		before := granted(t, db, role)
 		// an upgrade may make some functions anew
 		db.Exec(t, `drop function weir.nack, weir_gates."nack:mine", weir.pause, weir_gates."peek:mine"`)
-		if err := migrate.InstallNext(t.Context(), db.Conn(t)); err != nil {
+		if err := engine.Install(t.Context(), db.Conn(t)); err != nil {
 			t.Fatal(err)
 		}
 		if after := granted(t, db, role); !slices.Equal(before, after) {

@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/next/engine"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.InstallNext)
+	pgtest.SetInstaller(engine.Install)
 	pgtest.Main(m)
 }
 
