@@ -1,6 +1,7 @@
 package tidy
 
 import (
+	"path"
 	"regexp"
 	"strings"
 )
@@ -327,7 +328,7 @@ func checkUpgradeNames(t *Tree, report Report) {
 
 func checkEmbed(t *Tree, report Report) {
 	for _, f := range t.under(".go", "sql/") {
-		if f.Path != "sql/embed.go" {
+		if path.Base(f.Path) != "embed.go" {
 			report(f.Path, 0, "Go belongs in internal/, sql/ holds the engine")
 		}
 	}

@@ -108,14 +108,14 @@ func (l lines) receive(most int, lease string, want ...string) []surface.Message
 		l.Fatal(err)
 	}
 	defer conn.Release()
-	if _, err := conn.Exec(l.Context(), "select setseed(0.5)"); err != nil { // not the call in 32 that begins with lanes
-		l.Fatal(err)
-	}
 	return l.receiveOn(conn, most, lease, want...)
 }
 
 func (l lines) receiveOn(c surface.Conn, most int, lease string, want ...string) []surface.Message {
 	l.Helper()
+	if _, err := c.Exec(l.Context(), "select setseed(0.5)"); err != nil { // not the call in 32 that begins with lanes
+		l.Fatal(err)
+	}
 	got, err := surface.Receive(l.Context(), c, queue, group, most, lease)
 	if err != nil {
 		l.Fatal(err)
