@@ -122,7 +122,7 @@ func TestALimitedKeyTakesNoRoomFromOthers(t *testing.T) {
 	each(t, "key_concurrency_max => 2, concurrency_max => 5, rate_max => 8, rate_period => '1 hour'", func(b bench) {
 		b.sendTo("a", 20)
 		b.sendTo("b", 2)
-		b.sendTo("c", 2)
+		b.sendTo("c", 4) // some of it is left, whichever keys come first
 		got := b.receive(b.conn, "limited", 10)
 		if counts := keyCounts(got); len(got) != 5 || counts[:2] == "a3" {
 			b.Fatalf("received of each key %q", counts)
