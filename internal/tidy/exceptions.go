@@ -14,6 +14,10 @@ type Exception struct {
 func exceptions() []Exception {
 	return []Exception{
 		{
+			Rule: "sql-one-go-file", Path: "sql/next/embed.go",
+			Reason: "it embeds the engine that is being built, which programs do not carry; it goes when that engine moves up",
+		},
+		{
 			Rule: "sql-raise", Path: "sql/queue/await.sql",
 			Reason: "it rolls back its own block, which catches it: no caller sees it",
 		},

@@ -1,7 +1,6 @@
 package tidy
 
 import (
-	"path"
 	"regexp"
 	"strings"
 )
@@ -328,7 +327,7 @@ func checkUpgradeNames(t *Tree, report Report) {
 
 func checkEmbed(t *Tree, report Report) {
 	for _, f := range t.under(".go", "sql/") {
-		if path.Base(f.Path) != "embed.go" {
+		if f.Path != "sql/embed.go" {
 			report(f.Path, 0, "Go belongs in internal/, sql/ holds the engine")
 		}
 	}

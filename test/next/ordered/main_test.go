@@ -113,9 +113,21 @@ func (l lines) receive(most int, lease string, want ...string) []surface.Message
 
 func (l lines) receiveOn(c surface.Conn, most int, lease string, want ...string) []surface.Message {
 	l.Helper()
-	if _, err := c.Exec(l.Context(), "select setseed(0.5)"); err != nil { // not the call in 32 that begins with lanes
+	l.setSeed(c, 0.5) // not the call in 32 that begins with lanes
+	return l.receiveAsSeeded(c, most, lease, want...)
+}
+
+// setSeed says what random() will answer on a connection from now on.
+func (l lines) setSeed(c surface.Conn, seed float64) {
+	l.Helper()
+	if _, err := c.Exec(l.Context(), "select setseed($1)", seed); err != nil {
 		l.Fatal(err)
 	}
+}
+
+// receiveAsSeeded receives with whatever seed the connection has.
+func (l lines) receiveAsSeeded(c surface.Conn, most int, lease string, want ...string) []surface.Message {
+	l.Helper()
 	got, err := surface.Receive(l.Context(), c, queue, group, most, lease)
 	if err != nil {
 		l.Fatal(err)

@@ -180,6 +180,35 @@ func TestADelayedMessageWaitsForAClaimThatIsBeingMade(t *testing.T) {
 	})
 }
 
+// One receive in 32 begins with the lanes, so that what is due again does not keep new messages waiting for ever.
+func TestOneReceiveIn32BeginsWithTheLanes(t *testing.T) {
+	each(t, "", func(l lines) {
+		l.send("a", 0)
+		l.nack(l.receive(1, "1 hour", "a0")[0], "0")
+		l.send("b", 1)
+		tx := l.begin()
+		lanesFirst := 0.0
+		for drawn := 1.0; drawn >= 1.0/32; {
+			lanesFirst += 0.001
+			l.setSeed(tx, lanesFirst)
+			if err := tx.QueryRow(l.Context(), "select random()").Scan(&drawn); err != nil {
+				l.Fatal(err)
+			}
+		}
+		l.setSeed(tx, lanesFirst)
+		l.receiveAsSeeded(tx, 1, "1 hour", "b1")
+		l.rollback(tx)
+		tx = l.begin()
+		l.setSeed(tx, lanesFirst)
+		got := l.receiveAsSeeded(tx, 10, "1 hour", "b1", "a0")
+		if got[0].ClaimID != got[1].ClaimID {
+			l.Errorf("one receive, but claims %d and %d", got[0].ClaimID, got[1].ClaimID)
+		}
+		l.rollback(tx)
+		l.receive(10, "1 hour", "a0", "b1")
+	})
+}
+
 // claimInLane claims in the lane of keys alone, as one receive in 32 does first.
 func (l lines) claimInLane(c surface.Conn, most int) (claim int64) {
 	l.Helper()
