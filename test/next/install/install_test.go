@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirmq/weir/internal/pgtest"
-	"github.com/weirmq/weir/sql/next"
+	"github.com/weirmq/weir/sql"
 	"github.com/weirmq/weir/test/next/engine"
 	"github.com/weirmq/weir/test/surface"
 )
@@ -203,7 +203,7 @@ func TestUninstallLeavesNothingAndRefusesWhereOthersDepend(t *testing.T) {
 		db.Exec(t, "select weir.create_queue('orders')")
 		db.Exec(t, "select weir.grant_consume('orders', $1)", db.Role(t))
 		db.Exec(t, "create view public.mine as select * from weir.list_queues()")
-		script, err := next.FS.ReadFile("uninstall.sql")
+		script, err := sql.FS.ReadFile("next/uninstall.sql")
 		if err != nil {
 			t.Fatal(err)
 		}
