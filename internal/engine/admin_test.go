@@ -21,7 +21,7 @@ func TestWhatIsNotAskedForIsWhatTheSQLFunctionsDo(t *testing.T) {
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		client := open(t, db)
 		ctx := t.Context()
-		must(t, client.CreateQueue(ctx, "go", engine.QueueOptions{}))
+		get[bool](t)(client.CreateQueue(ctx, "go", engine.QueueOptions{}))
 		must(t, client.CreateGroup(ctx, "go", "g", engine.GroupOptions{}))
 		db.Exec(t, "select weir.create_queue('sql')")
 		db.Exec(t, "select weir.create_group('sql', 'g')")
@@ -48,21 +48,20 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	client := open(t, db)
 	ctx := t.Context()
 	settings := engine.QueueSettings{
-		MessageBytesMax: ptr(5000), SegmentBytes: ptr(int64(70_000)), ClaimsBytes: ptr(int64(80_000)),
-		Aging: millis(time.Hour), TTL: millis(48 * time.Hour), Retention: millis(90 * time.Second),
+		Lanes: ptr(3), MessageBytesMax: ptr(5000), Aging: millis(time.Hour), TTL: millis(48 * time.Hour),
 		DedupWindow: millis(time.Hour), BacklogMax: ptr(int64(1000)), JobRetention: millis(2 * time.Hour),
 	}
-	must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{Lanes: ptr(3), Priorities: ptr(2), QueueSettings: settings}))
+	get[bool](t)(client.CreateQueue(ctx, "q", engine.QueueOptions{Priorities: ptr(2), QueueSettings: settings}))
 	must(t, client.CreateGroup(ctx, "q", "g", engine.GroupOptions{
 		Ordered: ptr(true), Start: ptr("end"), GroupSettings: engine.GroupSettings{
 			MaxAttempts: ptr(7), BackoffMin: millis(1500 * time.Millisecond), BackoffMax: millis(36 * time.Hour),
-			Patience: millis(20 * time.Minute), ConcurrencyMax: ptr(8), RateMax: ptr(9), RatePeriod: millis(time.Minute),
+			ConcurrencyMax: ptr(8), RateMax: ptr(9), RatePeriod: millis(time.Minute),
 		},
 	}))
 	q := get[engine.Queue](t)(client.Queue(ctx, "q"))
 	wantQueue := engine.Queue{
-		Name: "q", Lanes: 3, MessageBytesMax: 5000, SegmentBytes: 70_000, ClaimsBytes: 80_000, Priorities: 2,
-		Aging: *settings.Aging, TTL: *settings.TTL, Retention: *settings.Retention,
+		Name: "q", Log: "main", Lanes: 3, MessageBytesMax: 5000, Priorities: 2,
+		Aging: *settings.Aging, TTL: *settings.TTL,
 		DedupWindow: *settings.DedupWindow, BacklogMax: *settings.BacklogMax,
 		JobRetention: *settings.JobRetention, CreatedAt: q.CreatedAt,
 	}
@@ -72,7 +71,7 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	g := get[engine.Group](t)(client.Group(ctx, "q", "g"))
 	wantGroup := engine.Group{
 		Queue: "q", Name: "g", Ordered: true, MaxAttempts: 7, BackoffMin: *millis(1500 * time.Millisecond),
-		BackoffMax: *millis(36 * time.Hour), Patience: *millis(20 * time.Minute), ConcurrencyMax: 8, RateMax: 9,
+		BackoffMax: *millis(36 * time.Hour), ConcurrencyMax: 8, RateMax: 9,
 		RatePeriod: *millis(time.Minute), CreatedAt: g.CreatedAt,
 	}
 	if g != wantGroup || g.CreatedAt.IsZero() {
@@ -94,14 +93,13 @@ func TestConfiguringChangesWhatIsNamedAndNothingElse(t *testing.T) {
 	ctx := t.Context()
 	q, g := get[engine.Queue](t)(client.Queue(ctx, "q")), get[engine.Group](t)(client.Group(ctx, "q", "default"))
 	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{MessageBytesMax: ptr(2000)}))
-	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{SegmentBytes: ptr(int64(100_000))}))
+	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{Lanes: ptr(5)}))
 	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{TTL: millis(time.Hour)}))
-	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{Retention: millis(time.Minute)}))
 	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{MaxAttempts: ptr(2)}))
-	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{Patience: millis(time.Minute)}))
+	must(t, client.ConfigureGroup(ctx, "q", "default", engine.GroupSettings{BackoffMin: millis(time.Minute)}))
 	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{JobRetention: millis(time.Minute)}))
-	q.TTL, q.Retention, q.JobRetention = *millis(time.Hour), *millis(time.Minute), *millis(time.Minute)
-	q.MessageBytesMax, q.SegmentBytes, g.MaxAttempts, g.Patience = 2000, 100_000, 2, *millis(time.Minute)
+	q.TTL, q.JobRetention = *millis(time.Hour), *millis(time.Minute)
+	q.MessageBytesMax, q.Lanes, g.MaxAttempts, g.BackoffMin = 2000, 5, 2, *millis(time.Minute)
 	if got := get[engine.Queue](t)(client.Queue(ctx, "q")); got != q {
 		t.Errorf("queue %+v, want %+v", got, q)
 	}
@@ -195,7 +193,7 @@ func TestATopicLeadsToTheQueuesThatAreBoundToIt(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
-	must(t, client.CreateQueue(ctx, "all", engine.QueueOptions{}))
+	get[bool](t)(client.CreateQueue(ctx, "all", engine.QueueOptions{}))
 	must(t, client.Bind(ctx, "order.*", "q"))
 	must(t, client.Bind(ctx, "#", "all"))
 	if list := get[[]engine.Binding](t)(client.ListBindings(ctx)); len(list) != 2 || list[1].Pattern != "order.*" ||
@@ -239,11 +237,11 @@ func TestACallLeavesNothingBehindInItsSession(t *testing.T) {
 		conn := get[*pgx.Conn](t)(pgx.ConnectConfig(ctx, get[*pgx.ConnConfig](t)(engine.ConnConfig(db.DSN))))
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
 		client := engine.New(conn)
-		must(t, client.CreateQueue(ctx, "q", engine.QueueOptions{}))
+		get[bool](t)(client.CreateQueue(ctx, "q", engine.QueueOptions{}))
 		for range 10 {
 			get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 			for _, m := range receiveAll(t, client, "q") {
-				get[int](t)(client.Ack(ctx, "q", m.ClaimID, nil))
+				get[int](t)(client.Ack(ctx, "q", m.ClaimID, []int64{m.ID}))
 			}
 		}
 		get[int](t)(client.Maintain(ctx, 0))

@@ -24,11 +24,10 @@ type Querier interface {
 type Client struct {
 	q    Querier
 	pool *pgxpool.Pool // nil when the Querier belongs to the caller
-	own  *ownCalls
 }
 
 // New returns a Client over q. Closing q stays with the caller.
-func New(q Querier) *Client { return &Client{q: q, own: newOwnCalls()} }
+func New(q Querier) *Client { return &Client{q: q} }
 
 // Options say how Open connects. The zero value suits any server and any pooler.
 type Options struct {
@@ -51,19 +50,18 @@ func Open(ctx context.Context, dsn string, opt Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	boundMemory(cfg, queuesPerConn)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, wrap("open database", err)
 	}
 	if opt.Later {
-		return &Client{q: pool, pool: pool, own: newOwnCalls()}, nil
+		return &Client{q: pool, pool: pool}, nil
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, convert(err)
 	}
-	return &Client{q: pool, pool: pool, own: newOwnCalls()}, nil
+	return &Client{q: pool, pool: pool}, nil
 }
 
 // poolConfig reads the DSN and fills in what it leaves open.
@@ -120,7 +118,7 @@ func (c *Client) InTx(ctx context.Context, fn func(tx *Client) error) error {
 		return wrap("begin transaction", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	if err := fn(&Client{q: tx, own: c.own}); err != nil {
+	if err := fn(&Client{q: tx}); err != nil {
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {

@@ -38,6 +38,7 @@ func TestEveryErrorOfTheEngineHasItsCodeNameStatusAndHint(t *testing.T) {
 		id := get[int64](t)(client.Send(ctx, "q", one, plain))
 		claim := receiveAll(t, client, "q")[0].ClaimID
 		noGroup, five := engine.GroupOptions{}, []int64{5}
+		other := engine.QueueOptions{QueueSettings: engine.QueueSettings{Lanes: ptr(7)}}
 		large := engine.Outgoing{Payload: json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)}
 		for what, c := range map[string]struct {
 			err    error
@@ -46,15 +47,16 @@ func TestEveryErrorOfTheEngineHasItsCodeNameStatusAndHint(t *testing.T) {
 			status int
 		}{
 			"unknown queue":       {second(client.Send(ctx, "x", one, plain)), "WR001", "queue_not_found", 404},
-			"queue that exists":   {client.CreateQueue(ctx, "q", engine.QueueOptions{}), "WR002", "queue_exists", 409},
+			"other settings":      {second(client.CreateQueue(ctx, "q", other)), "WR002", "queue_exists", 409},
 			"unknown group":       {second(client.Receive(ctx, "q", "x", 1, time.Minute)), "WR003", "group_not_found", 404},
 			"group that exists":   {client.CreateGroup(ctx, "q", "default", noGroup), "WR004", "group_exists", 409},
-			"bad name":            {client.CreateQueue(ctx, "No Good", engine.QueueOptions{}), "WR005", "invalid_name", 400},
+			"bad name":            {second(client.CreateQueue(ctx, "No Good", other)), "WR005", "invalid_name", 400},
 			"too many":            {second(client.Receive(ctx, "q", "default", 1e6, 1)), "WR006", "invalid_argument", 400},
 			"no lease":            {second(client.Receive(ctx, "q", "default", 1, 0)), "WR006", "invalid_argument", 400},
 			"null payload":        {second(client.Send(ctx, "q", engine.Outgoing{}, plain)), "WR007", "null_payload", 400},
 			"large payload":       {second(client.Send(ctx, "q", large, plain)), "WR008", "message_too_large", 413},
-			"unknown claim":       {second(client.Ack(ctx, "q", claim+1<<30, nil)), "WR009", "claim_not_found", 404},
+			"unknown claim":       {second(client.AckAll(ctx, "q", claim+1<<30)), "WR009", "claim_not_found", 404},
+			"an ack of nothing":   {second(client.Ack(ctx, "q", claim, nil)), "WR006", "invalid_argument", 400},
 			"foreign ids":         {second(client.Ack(ctx, "q", claim, []int64{id + 1})), "WR011", "ids_not_in_claim", 409},
 			"unknown dead letter": {second(client.Redrive(ctx, "q", "default", five)), "WR017", "dead_letter_not_found", 404},
 			"no dead letter":      {second(client.DeadLetter(ctx, "q", "default", 5)), "WR017", "dead_letter_not_found", 404},
@@ -92,12 +94,11 @@ func TestErrorsOfPostgresKeepTheirOwnCodes(t *testing.T) {
 	if _, err := conn.Exec(ctx, "set statement_timeout = '1ms'"); err != nil {
 		t.Fatal(err)
 	}
-	db.Exec(t, "select weir.create_queue('slow')") // its rows are what create_queue below waits for
 	holder := db.Conn(t)
 	if _, err := holder.Exec(ctx, "begin; select weir.create_queue('held')"); err != nil {
 		t.Fatal(err)
 	}
-	err = engine.New(conn).CreateQueue(ctx, "held", engine.QueueOptions{})
+	err = second(engine.New(conn).CreateQueue(ctx, "held", engine.QueueOptions{}))
 	if e := wantError(t, "a statement that took too long", err, "57014", "query_canceled", 503); !e.Retryable {
 		t.Error("a cancelled statement is not retryable")
 	}

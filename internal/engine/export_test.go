@@ -14,6 +14,3 @@ func (l *Listener) Age(by time.Duration) int {
 	}
 	return len(l.topics)
 }
-
-// BoundMemory is what Open does to its pool.
-var BoundMemory = boundMemory

@@ -14,7 +14,6 @@ type Group struct {
 	MaxAttempts       int       `json:"max_attempts"`
 	BackoffMin        Millis    `json:"backoff_min_ms"`
 	BackoffMax        Millis    `json:"backoff_max_ms"`
-	Patience          Millis    `json:"patience_ms"`
 	ConcurrencyMax    int       `json:"concurrency_max" doc:"Messages claimed and unfinished at once; 0: no limit."`
 	RateMax           int       `json:"rate_max" doc:"Deliveries in a rate period; 0: no limit."`
 	RatePeriod        Millis    `json:"rate_period_ms"`
@@ -30,7 +29,6 @@ type GroupSettings struct {
 	MaxAttempts       *int    `json:"max_attempts,omitempty" doc:"Deliveries before a message is dead; 5 if new."`
 	BackoffMin        *Millis `json:"backoff_min_ms,omitempty" doc:"Delay before the second attempt; 1000 in a new group."`
 	BackoffMax        *Millis `json:"backoff_max_ms,omitempty" doc:"The longest delay; 600000 in a new group."`
-	Patience          *Millis `json:"patience_ms,omitempty" doc:"How long a claim keeps a lane of an ordered group."`
 	ConcurrencyMax    *int    `json:"concurrency_max,omitempty" doc:"Messages claimed and unfinished at once; 0: all."`
 	RateMax           *int    `json:"rate_max,omitempty" doc:"Deliveries in a rate period; 0: no limit."`
 	RatePeriod        *Millis `json:"rate_period_ms,omitempty" doc:"What rate_max counts for; 1000 in a new group."`
@@ -47,13 +45,13 @@ type GroupOptions struct {
 
 const (
 	sqlCreateGroup = `select weir.create_group($1, $2, ordered => $3, start => $4, max_attempts => $5,
-		backoff_min => $6, backoff_max => $7, patience => $8, concurrency_max => $9, rate_max => $10,
-		rate_period => $11, key_concurrency_max => $12, fair => $13)`
+		backoff_min => $6, backoff_max => $7, concurrency_max => $8, rate_max => $9, rate_period => $10,
+		key_concurrency_max => $11, fair => $12)`
 	sqlConfigureGroup = `select weir.configure_group($1, $2, max_attempts => $3, backoff_min => $4,
-		backoff_max => $5, patience => $6, concurrency_max => $7, rate_max => $8, rate_period => $9,
-		key_concurrency_max => $10, fair => $11)`
+		backoff_max => $5, concurrency_max => $6, rate_max => $7, rate_period => $8, key_concurrency_max => $9,
+		fair => $10)`
 	sqlDropGroup  = `select weir.drop_group($1, $2)`
-	sqlListGroups = `select $1::text, group_name, ordered, max_attempts, backoff_min, backoff_max, patience,
+	sqlListGroups = `select $1::text, group_name, ordered, max_attempts, backoff_min, backoff_max,
 		coalesce(concurrency_max, 0), coalesce(rate_max, 0), rate_period,
 		coalesce(key_concurrency_max, 0), fair, paused, created_at
 		from weir.list_groups($1) order by group_name`
@@ -64,7 +62,7 @@ func (c *Client) CreateGroup(ctx context.Context, queue, group string, opt Group
 	return c.exec(ctx, "create group", sqlCreateGroup, queue, group,
 		orDefault(opt.Ordered, false), orDefault(opt.Start, DefaultStart),
 		orDefault(opt.MaxAttempts, DefaultMaxAttempts), orDefault(opt.BackoffMin, Millis(DefaultBackoffMin)),
-		orDefault(opt.BackoffMax, Millis(DefaultBackoffMax)), orDefault(opt.Patience, Millis(DefaultPatience)),
+		orDefault(opt.BackoffMax, Millis(DefaultBackoffMax)),
 		orDefault(opt.ConcurrencyMax, 0), orDefault(opt.RateMax, 0), orDefault(opt.RatePeriod, Millis(DefaultRatePeriod)),
 		orDefault(opt.KeyConcurrencyMax, 0), orDefault(opt.Fair, false))
 }
@@ -72,7 +70,7 @@ func (c *Client) CreateGroup(ctx context.Context, queue, group string, opt Group
 // ConfigureGroup changes settings of a group that is in use.
 func (c *Client) ConfigureGroup(ctx context.Context, queue, group string, s GroupSettings) error {
 	return c.exec(ctx, "configure group", sqlConfigureGroup, queue, group,
-		s.MaxAttempts, s.BackoffMin, s.BackoffMax, s.Patience, s.ConcurrencyMax, s.RateMax, s.RatePeriod,
+		s.MaxAttempts, s.BackoffMin, s.BackoffMax, s.ConcurrencyMax, s.RateMax, s.RatePeriod,
 		s.KeyConcurrencyMax, s.Fair)
 }
 
@@ -85,7 +83,7 @@ func (c *Client) DropGroup(ctx context.Context, queue, group string) error {
 func (c *Client) ListGroups(ctx context.Context, queue string) ([]Group, error) {
 	return collect(ctx, c, "list groups", sqlListGroups, func(g *Group) []any {
 		return []any{
-			&g.Queue, &g.Name, &g.Ordered, &g.MaxAttempts, &g.BackoffMin, &g.BackoffMax, &g.Patience,
+			&g.Queue, &g.Name, &g.Ordered, &g.MaxAttempts, &g.BackoffMin, &g.BackoffMax,
 			&g.ConcurrencyMax, &g.RateMax, &g.RatePeriod, &g.KeyConcurrencyMax, &g.Fair, &g.Paused, (*utc)(&g.CreatedAt),
 		}
 	}, queue)

@@ -25,12 +25,12 @@ func open(t *testing.T, db *pgtest.DB) *engine.Client {
 	return client
 }
 
-// newQueue makes a database with the queue q of one lane, so that the order is known.
+// newQueue makes a database with the queue q.
 func newQueue(t *testing.T, major int) (*pgtest.DB, *engine.Client) {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{Major: major})
 	client := open(t, db)
-	must(t, client.CreateQueue(t.Context(), "q", engine.QueueOptions{Lanes: ptr(1)}))
+	get[bool](t)(client.CreateQueue(t.Context(), "q", engine.QueueOptions{}))
 	return db, client
 }
 

@@ -31,9 +31,9 @@ type Want struct {
 }
 
 // ReceiveMany receives for many consumers in one call and returns what each of them gets, in the order of wants: a
-// claim of its own, or several, for the length of its own lease. The first is served first.
+// claim of its own for the length of its own lease. The first is served first.
 func (c *Client) ReceiveMany(ctx context.Context, queue, group string, wants []Want) ([][]Message, error) {
-	records, err := collectThrough(ctx, c, "receive messages", &routeReceiveMany, (*sharedRecord).fields,
+	records, err := collect(ctx, c, "receive messages", sqlReceiveMany, (*sharedRecord).fields,
 		wantArgs(queue, group, wants)...)
 	if err != nil {
 		return nil, err
@@ -131,38 +131,18 @@ const (
 // AckMany finishes what is plain to finish of many requests and returns how many messages for each part; nil where
 // nothing was done, which Ack does or says why not.
 func (c *Client) AckMany(ctx context.Context, queue string, parts []ClaimPart) ([]*int, error) {
-	fields := func(counts *[]*int) []any { return []any{counts} }
-	lists, err := collectThrough(ctx, c, "ack messages", &routeAckMany, fields, ackArgs(queue, parts)...)
-	if err != nil {
-		return nil, err
-	}
-	return lists[0], nil
+	return one[[]*int](ctx, c, "ack messages", sqlAckMany, ackArgs(queue, parts)...)
 }
 
 // AckAndReceive is AckMany and ReceiveMany in one round trip and one transaction: both happen or, with an error, none.
 func (c *Client) AckAndReceive(
 	ctx context.Context, queue string, parts []ClaimPart, group string, wants []Want,
 ) (counts []*int, shares [][]Message, err error) {
-	var records []sharedRecord
-	err = c.through(ctx, "ack and receive messages", func(q []query) (err error) {
-		counts, records, err = c.ackAndReceive(ctx, q[0], q[1])
-		return err
-	}, planned{&routeAckMany, ackArgs(queue, parts)}, planned{&routeReceiveMany, wantArgs(queue, group, wants)})
-	if err != nil {
-		return nil, nil, err
-	}
-	shares, err = share(records, wants)
-	return counts, shares, err
-}
-
-func (c *Client) ackAndReceive(ctx context.Context, ack, receive query) (
-	counts []*int, records []sharedRecord, err error,
-) {
 	var calls pgx.Batch
-	calls.Queue(ack.text, saturated(ack.args)...)
-	calls.Queue(receive.text, saturated(receive.args)...)
+	calls.Queue(sqlAckMany, saturated(ackArgs(queue, parts))...)
+	calls.Queue(sqlReceiveMany, saturated(wantArgs(queue, group, wants))...)
 	results := c.q.SendBatch(ctx, &calls)
-	records, err = func() ([]sharedRecord, error) {
+	records, err := func() ([]sharedRecord, error) {
 		if err := results.QueryRow().Scan(&counts); err != nil {
 			return nil, wrap("ack messages", err)
 		}
@@ -175,7 +155,11 @@ func (c *Client) ackAndReceive(ctx context.Context, ack, receive query) (
 	if end := results.Close(); err == nil { // only now it is committed
 		err = wrap("ack and receive messages", end)
 	}
-	return counts, records, err
+	if err != nil {
+		return nil, nil, err
+	}
+	shares, err = share(records, wants)
+	return counts, shares, err
 }
 
 // ackArgs are the arguments of sqlAckMany.

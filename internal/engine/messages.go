@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -31,41 +30,26 @@ func (c *Client) Send(ctx context.Context, queue string, m Outgoing, opt SendOpt
 // SendBatch appends messages in their order, all or none, and returns their ids in the same order; a repeat's is the
 // first one's.
 func (c *Client) SendBatch(ctx context.Context, queue string, batch []Outgoing, opt SendOptions) ([]int64, error) {
-	args := arrays(queue, batch, opt)
-	if hasDedupKeys(batch) {
-		return collect(ctx, c, "send messages", sqlSendBatch, idField, args...)
-	}
-	return collectThrough(ctx, c, "send messages", &routeSendBatch, idField, args...)
+	return collect(ctx, c, "send messages", sqlSendBatch, idField, arrays(queue, batch, opt)...)
 }
 
 func idField(id *int64) []any { return []any{id} }
-
-func hasDedupKeys(batch []Outgoing) bool {
-	return slices.ContainsFunc(batch, func(m Outgoing) bool { return m.DedupKey != nil })
-}
 
 // SendBatchAhead is SendBatch that does not wait until the messages are durable: they can be received, but only once
 // Flush has returned may anybody be told that they were sent.
 func (c *Client) SendBatchAhead(
 	ctx context.Context, queue string, batch []Outgoing, opt SendOptions,
-) (ids []int64, err error) {
-	args := arrays(queue, batch, opt)
-	if hasDedupKeys(batch) {
-		return c.sendAhead(ctx, query{sqlSendBatch, args})
-	}
-	err = c.through(ctx, "send messages", func(q []query) (err error) {
-		ids, err = c.sendAhead(ctx, q[0])
-		return err
-	}, planned{&routeSendBatch, args})
-	return ids, err
-}
-
-func (c *Client) sendAhead(ctx context.Context, send query) ([]int64, error) {
+) ([]int64, error) {
 	var calls pgx.Batch
 	calls.Queue(sqlAsync)
-	calls.Queue(send.text, saturated(send.args)...)
-	results := c.q.SendBatch(ctx, &calls)
-	ids, err := func() ([]int64, error) {
+	calls.Queue(sqlSendBatch, saturated(arrays(queue, batch, opt))...)
+	return afterSetting(ctx, c, &calls, idField)
+}
+
+// afterSetting makes two calls in one transaction, of which the first is a setting and the second sends.
+func afterSetting[T any](ctx context.Context, c *Client, calls *pgx.Batch, fields func(*T) []any) ([]T, error) {
+	results := c.q.SendBatch(ctx, calls)
+	list, err := func() ([]T, error) {
 		if _, err := results.Exec(); err != nil {
 			return nil, wrap("send messages", err)
 		}
@@ -73,12 +57,12 @@ func (c *Client) sendAhead(ctx context.Context, send query) ([]int64, error) {
 		if err != nil {
 			return nil, wrap("send messages", err)
 		}
-		return collectRows("send messages", rows, idField)
+		return collectRows("send messages", rows, fields)
 	}()
 	if end := results.Close(); err == nil { // only now it is committed
 		err = wrap("send messages", end)
 	}
-	return ids, err
+	return list, err
 }
 
 // Flush waits until all that was committed before is durable, as synchronous_commit says: it commits a record of its
@@ -111,21 +95,7 @@ func (c *Client) SendOnceWithin(
 	var calls pgx.Batch
 	calls.Queue(sqlLockTimeout, strconv.FormatInt(wait.Milliseconds(), 10))
 	calls.Queue(sqlSendOnce, saturated(arrays(queue, batch, opt))...)
-	results := c.q.SendBatch(ctx, &calls)
-	sent, err := func() ([]Sent, error) {
-		if _, err := results.Exec(); err != nil {
-			return nil, wrap("send messages", err)
-		}
-		rows, err := results.Query()
-		if err != nil {
-			return nil, wrap("send messages", err)
-		}
-		return collectRows("send messages", rows, (*Sent).fields)
-	}()
-	if end := results.Close(); err == nil { // only now it is committed
-		err = wrap("send messages", end)
-	}
-	return sent, err
+	return afterSetting(ctx, c, &calls, (*Sent).fields)
 }
 
 // fields are the places for the columns of sqlSendOnce.

@@ -109,12 +109,12 @@ func TestWhatATransactionSendsAndAcknowledgesHappensTogetherOrNotAtAll(t *testin
 		t.Parallel()
 		_, client := newQueue(t, major)
 		ctx := t.Context()
-		must(t, client.CreateQueue(ctx, "next", engine.QueueOptions{}))
+		get[bool](t)(client.CreateQueue(ctx, "next", engine.QueueOptions{}))
 		get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 		claim := receiveAll(t, client, "q")[0].ClaimID
 		handOver := func(fail error) error {
 			return client.InTx(ctx, func(tx *engine.Client) error {
-				if _, err := tx.Ack(ctx, "q", claim, nil); err != nil {
+				if _, err := tx.AckAll(ctx, "q", claim); err != nil {
 					return err
 				}
 				m := engine.Outgoing{Payload: json.RawMessage("2")}
@@ -131,7 +131,7 @@ func TestWhatATransactionSendsAndAcknowledgesHappensTogetherOrNotAtAll(t *testin
 			t.Errorf("%d messages of a rolled-back transaction", n)
 		}
 		must(t, handOver(nil))
-		if n := get[int](t)(client.Ack(ctx, "q", claim, nil)); n != 0 {
+		if n := get[int](t)(client.AckAll(ctx, "q", claim)); n != 0 {
 			t.Errorf("acknowledged %d messages again", n)
 		}
 		if n := len(receiveAll(t, client, "next")); n != 1 {
@@ -245,11 +245,12 @@ func TestMoreDeadLettersThanOneCallTakesAreAllSentBack(t *testing.T) {
 	const many = 10_001
 	batch := slices.Repeat([]engine.Outgoing{{Payload: json.RawMessage("1")}}, many)
 	get[[]int64](t)(client.SendBatch(ctx, "q", batch, engine.SendOptions{}))
-	rejected := 0
-	for i, list := 0, receiveAll(t, client, "q"); i < len(list); i++ {
-		if i == 0 || list[i].ClaimID != list[i-1].ClaimID {
-			rejected += get[int](t)(client.Reject(ctx, "q", list[i].ClaimID, nil, nil))
-		}
+	rejected, byClaim := 0, map[int64][]int64{}
+	for _, m := range receiveAll(t, client, "q") {
+		byClaim[m.ClaimID] = append(byClaim[m.ClaimID], m.ID)
+	}
+	for claim, ids := range byClaim {
+		rejected += get[int](t)(client.Reject(ctx, "q", claim, ids, nil))
 	}
 	if rejected != many {
 		t.Fatalf("rejected %d", rejected)
@@ -265,10 +266,10 @@ func TestWorkThatWasFinishedBeforeIsNotDoneAgain(t *testing.T) {
 	ctx := t.Context()
 	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	claim := receiveAll(t, client, "q")[0].ClaimID
-	if n := get[int](t)(client.AckUnfinished(ctx, "q", claim, nil)); n != 1 {
+	if n := get[int](t)(client.AckUnfinished(ctx, "q", engine.ClaimPart{Claim: claim})); n != 1 {
 		t.Errorf("finished %d", n)
 	}
-	if _, err := client.AckUnfinished(ctx, "q", claim, nil); engine.Code(err) != engine.CodeAlreadyFinished {
+	if _, err := client.AckUnfinished(ctx, "q", engine.ClaimPart{Claim: claim}); engine.Code(err) != engine.CodeAlreadyFinished {
 		t.Errorf("the second time: %v", err)
 	}
 }
@@ -277,7 +278,7 @@ func TestAHigherPriorityGoesFirst(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
-	must(t, client.CreateQueue(ctx, "levels", engine.QueueOptions{Lanes: ptr(1), Priorities: ptr(2)}))
+	get[bool](t)(client.CreateQueue(ctx, "levels", engine.QueueOptions{Priorities: ptr(2)}))
 	low := get[int64](t)(client.Send(ctx, "levels", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
 	high := get[[]int64](t)(client.SendBatch(ctx, "levels", []engine.Outgoing{{Payload: json.RawMessage("2")}},
 		engine.SendOptions{Priority: 1}))
@@ -325,7 +326,7 @@ func TestAQueueThatIsFullOrTakesNoDedupKeysSaysSo(t *testing.T) {
 	_, client := newQueue(t, 0)
 	ctx, plain := t.Context(), engine.SendOptions{}
 	settings := engine.QueueSettings{DedupWindow: millis(0), BacklogMax: ptr(int64(1))}
-	must(t, client.CreateQueue(ctx, "small", engine.QueueOptions{QueueSettings: settings}))
+	get[bool](t)(client.CreateQueue(ctx, "small", engine.QueueOptions{QueueSettings: settings}))
 	m := engine.Outgoing{Payload: json.RawMessage("1"), DedupKey: ptr("k")}
 	if _, err := client.Send(ctx, "small", m, plain); engine.Code(err) != engine.CodeInvalidArgument {
 		t.Errorf("a dedup key: %v", err)
@@ -345,7 +346,7 @@ func TestAHealthyDatabaseHasNoErrors(t *testing.T) {
 			t.Errorf("finding %+v", f)
 		}
 	}
-	db.Exec(t, "update weir_internal.queues set birth = '{}'") // as if it had come in a dump
+	db.Exec(t, "update weir_internal.queues set origin = '{}'") // as if it had come in a dump
 	list := get[[]engine.Finding](t)(client.Doctor(t.Context()))
 	if len(list) == 0 || list[0].Severity != "error" || list[0].Queue == nil || *list[0].Queue != "q" ||
 		list[0].Cure == "" {
@@ -361,7 +362,7 @@ func TestAGroupThatSeeksBackIsDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
-	must(t, client.ConfigureQueue(ctx, "q", engine.QueueSettings{Retention: millis(time.Hour)}))
+	must(t, client.ConfigureLog(ctx, "main", engine.LogSettings{Retention: millis(time.Hour)}))
 	for n := range 3 {
 		get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage(strconv.Itoa(n))}, engine.SendOptions{}))
 	}

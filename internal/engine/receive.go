@@ -23,7 +23,7 @@ const (
 // It asks for records, which the engine need not take apart, and takes them apart here: for a claim of many messages
 // that is most of the work.
 func (c *Client) Receive(ctx context.Context, queue, group string, n int, lease time.Duration) ([]Message, error) {
-	records, err := collectThrough(ctx, c, "receive messages", &routeReceive, (*record).fields, queue, group, n, lease)
+	records, err := collect(ctx, c, "receive messages", sqlReceiveRecords, (*record).fields, queue, group, n, lease)
 	if err != nil {
 		return nil, err
 	}

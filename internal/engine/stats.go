@@ -11,7 +11,7 @@ const (
 		sent_rate, delivered_rate, rotated_at, blocked_by, blocker_pid, extract(epoch from blocker_age)::float8,
 		blocker_query, held_by
 		from weir.stats($1) order by queue_name, group_name`
-	sqlMaintain = `select weir.maintain($1)`
+	sqlMaintain = `call weir.maintain($1)`
 	sqlVersion  = `select weir.version()`
 )
 
@@ -27,8 +27,8 @@ func (c *Client) Stats(ctx context.Context, queue string) ([]GroupStats, error) 
 	}, nonEmpty(queue))
 }
 
-// Maintain does a round of upkeep, unless somebody began one less than every ago, and returns the number of steps it
-// took; 0 means that nothing is left to do.
+// Maintain does upkeep for up to a second, unless somebody began with it less than every ago, and returns the number of
+// steps it took; 0 means that nothing is left to do. It commits after each step, so that it fails in a transaction.
 func (c *Client) Maintain(ctx context.Context, every time.Duration) (int, error) {
 	return one[int](ctx, c, "maintain queues", sqlMaintain, every)
 }

@@ -11,20 +11,10 @@ const (
 	DefaultMax   = 1
 	DefaultLease = 30 * time.Second
 
-	DefaultLanes           = 16
-	DefaultMessageBytesMax = 1 << 20
-	DefaultSegmentBytes    = int64(64 << 20)
-	DefaultClaimsBytes     = int64(16 << 20)
-	DefaultPriorities      = 1
-	DefaultAging           = time.Minute
-	DefaultDedupWindow     = 5 * time.Minute
-	DefaultJobRetention    = 24 * time.Hour
-
 	DefaultStart       = "start"
 	DefaultMaxAttempts = 5
 	DefaultBackoffMin  = time.Second
 	DefaultBackoffMax  = 10 * time.Minute
-	DefaultPatience    = time.Second
 	DefaultRatePeriod  = time.Second
 )
 
