@@ -87,6 +87,42 @@ func TestAQueueAndAGroupAreWhatWasAskedForUntilTheyAreDropped(t *testing.T) {
 	}
 }
 
+func TestAQueueOrALogThatIsThereIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	client := open(t, pgtest.New(t, pgtest.Options{}))
+	ctx := t.Context()
+	settings := engine.LogSettings{SegmentBytes: ptr(int64(100_000)), Retention: millis(time.Hour)}
+	ordered := engine.QueueOptions{Ordered: ptr(true), Log: ptr("own")}
+	for _, first := range []bool{true, false} {
+		if made := get[bool](t)(client.CreateLog(ctx, "own", engine.LogOptions{LogSettings: settings})); made != first {
+			t.Errorf("the log was made: %t", made)
+		}
+		if made := get[bool](t)(client.CreateQueue(ctx, "q", ordered)); made != first {
+			t.Errorf("the queue was made: %t", made)
+		}
+	}
+	if g := get[engine.Group](t)(client.Group(ctx, "q", "default")); !g.Ordered {
+		t.Errorf("group %+v", g)
+	}
+	must(t, client.ConfigureLog(ctx, "own", engine.LogSettings{ClaimsBytes: ptr(int64(200_000))}))
+	logs := get[[]engine.Log](t)(client.ListLogs(ctx))
+	want := engine.Log{
+		Name: "own", SegmentBytes: 100_000, ClaimsBytes: 200_000, Retention: *millis(time.Hour), Queues: 1,
+		Bytes: logs[1].Bytes, CreatedAt: logs[1].CreatedAt,
+	}
+	if len(logs) != 2 || logs[0].Name != "main" || logs[1] != want {
+		t.Errorf("logs %+v, want %+v", logs, want)
+	}
+	if err := client.DropLog(ctx, "own"); engine.Code(err) != engine.CodeInvalidArgument {
+		t.Errorf("a log that is used: %v", err)
+	}
+	must(t, client.DropQueue(ctx, "q"))
+	must(t, client.DropLog(ctx, "own"))
+	if logs := get[[]engine.Log](t)(client.ListLogs(ctx)); len(logs) != 1 {
+		t.Errorf("logs %+v", logs)
+	}
+}
+
 func TestConfiguringChangesWhatIsNamedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	db, client := newQueue(t, 0)

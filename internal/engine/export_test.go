@@ -2,11 +2,11 @@ package engine
 
 import "time"
 
-// Age makes the topics of a listener look as if nobody had waited for a time, and returns their number.
-func (l *Listener) Age(by time.Duration) int {
+// Age makes a listener look as if nobody had waited for a queue for a time, and returns how many queues it follows.
+func (l *Listener) Age(queue string, by time.Duration) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, t := range l.topics {
+	if t := l.topics[queue]; t != nil {
 		t.used = t.used.Add(-by)
 	}
 	if l.started {

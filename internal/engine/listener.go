@@ -214,25 +214,28 @@ func (l *Listener) session(ctx context.Context, ready func()) error {
 	}
 }
 
-// follow opens the channels of new topics, and closes those that nobody uses any more.
+// follow opens the channels of new topics, and closes those that nobody uses any more. Queues may share a channel.
 func (l *Listener) follow(ctx context.Context, e *ear) error {
 	now := time.Now()
 	var opened []string
-	closed := map[string]string{}
+	closed := map[string]bool{}
 	l.mu.Lock()
 	for queue, t := range l.topics {
 		switch {
 		case now.Sub(t.used) > unusedMax:
 			if t.channel != "" {
-				closed[queue] = t.channel
+				closed[t.channel] = true
 			}
 			delete(l.topics, queue)
 		case t.channel == "" && !t.retry.After(now):
 			opened = append(opened, queue)
 		}
 	}
+	for _, t := range l.topics {
+		delete(closed, t.channel)
+	}
 	l.mu.Unlock()
-	for _, channel := range closed {
+	for channel := range closed {
 		if err := e.unlisten(ctx, channel); err != nil {
 			return err
 		}

@@ -142,7 +142,9 @@ func (w *waiting) settled(looks int64) {
 func (w *waiting) notifications() func() int {
 	w.Helper()
 	conn := w.db.Conn(w)
-	if _, err := conn.Exec(w.Context(), `listen "weir:q"; listen "end"`); err != nil {
+	channel := pgtest.QueryVal[string](w, w.db, `select format('%I', 'weir:' || no % 64)
+		from weir_internal.queues where name = 'q'`)
+	if _, err := conn.Exec(w.Context(), "listen "+channel+`; listen "end"`); err != nil {
 		w.Fatal(err)
 	}
 	n := 0
@@ -420,10 +422,30 @@ func TestAQueueNobodyWaitsForIsForgotten(t *testing.T) {
 	waiter := listener.Waiter("q")
 	armed := func() bool { return waiter.Wait(t.Context(), time.Second) == engine.Armed }
 	pgtest.WaitFor(t, "the mark", armed)
-	listener.Age(time.Hour)
-	pgtest.WaitFor(t, "the topic's end", func() bool { return listener.Age(0) == 0 })
+	listener.Age("q", time.Hour)
+	pgtest.WaitFor(t, "the topic's end", func() bool { return listener.Age("q", 0) == 0 })
 	waiter.Found()
 	pgtest.WaitFor(t, "the next mark", armed)
+}
+
+func TestAQueueThatIsForgottenLeavesTheChannelToTheOneItSharesItWith(t *testing.T) {
+	t.Parallel()
+	db, client := newQueue(t, 0)
+	db.Exec(t, `select setval('weir_internal.queue_numbers', no + 63) from weir_internal.queues where name = 'q'`)
+	db.Exec(t, "select weir.create_queue('other')")
+	listener := engine.NewListener(client, nil)
+	t.Cleanup(listener.Close)
+	for _, queue := range []string{"q", "other"} {
+		waiter := listener.Waiter(queue)
+		pgtest.WaitFor(t, "the mark", func() bool { return waiter.Wait(t.Context(), time.Second) == engine.Armed })
+	}
+	listener.Age("q", time.Hour)
+	pgtest.WaitFor(t, "the topic's end", func() bool { return listener.Age("q", 0) == 1 })
+	waiter := listener.Waiter("other")
+	pgtest.WaitFor(t, "a notification", func() bool {
+		get[int64](t)(client.Send(t.Context(), "other", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
+		return waiter.Wait(t.Context(), time.Second) == engine.Notified
+	})
 }
 
 // It does not run beside other tests, because it looks at all goroutines.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -71,6 +72,7 @@ func TestEachMessageOfABatchKeepsItsOwnKeyHeadersAndAttempt(t *testing.T) {
 			t.Fatalf("ids %v", ids)
 		}
 		first := receiveAll(t, client, "q")
+		slices.SortFunc(first, func(a, b engine.Message) int { return cmp.Compare(a.ID, b.ID) })
 		get[int](t)(client.Nack(t.Context(), "q", first[4].ClaimID, []int64{ids[4]}, ptr(time.Duration(0)), nil))
 		again := receiveAll(t, client, "q")
 		if len(first) != len(batch) || len(again) != 1 {

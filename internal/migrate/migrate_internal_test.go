@@ -20,7 +20,7 @@ func TestIncludesAreReadRelativeToTheFileTheyStandIn(t *testing.T) {
 		"install.sql": "\\set ON_ERROR_STOP on\nbegin;\n\\ir a/one.sql\ncommit;\n",
 		"a/one.sql":   "select 1;\n\\ir two.sql\n",
 		"a/two.sql":   "select 2;",
-	}), entry)
+	}), "install.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestAPositionIsFoundInItsFileAlsoAfterCharactersOfSeveralBytes(t *testing.T
 	s, err := expand(files(map[string]string{
 		"install.sql": "-- é è ü\n\\ir a.sql\nselect 3;\n",
 		"a.sql":       "-- ü\nselect 2;\n",
-	}), entry)
+	}), "install.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAScriptThatOnlyPsqlCanRunIsRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"a condition": "\\if :x\n", "an include of itself": "\\ir install.sql\n", "a missing file": "\\ir gone.sql\n",
 	} {
-		if _, err := expand(files(map[string]string{"install.sql": text}), entry); err == nil {
+		if _, err := expand(files(map[string]string{"install.sql": text}), "install.sql"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

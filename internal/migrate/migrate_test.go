@@ -28,15 +28,15 @@ func TestAnOrdinaryRoleInstallsBesideWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		db.Exec(t, "select weir.create_queue('q')")
-		if id := pgtest.QueryVal[int64](t, db, sendOne); id != 1 {
-			t.Errorf("first id %d", id)
+		if id := pgtest.QueryVal[int64](t, db, sendOne); id == 0 {
+			t.Error("no message was sent")
 		}
 		if n := pgtest.QueryVal[int](t, db, "select count(*) from public.messages"); n != 1 {
 			t.Errorf("%d rows in another table", n)
 		}
 		elsewhere := pgtest.QueryAll[string](t, db, `select n.nspname || '.' || p.proname from pg_proc p
 			join pg_namespace n on n.oid = p.pronamespace
-			where n.nspname not in ('weir', 'weir_internal', 'pg_catalog', 'information_schema')`)
+			where n.nspname not in ('weir', 'weir_internal', 'weir_log', 'pg_catalog', 'information_schema')`)
 		if len(elsewhere) > 0 {
 			t.Errorf("functions outside the engine's schemas: %v", elsewhere)
 		}
