@@ -11,6 +11,43 @@ import (
 	"github.com/weirmq/weir/internal/server/tracing"
 )
 
+// ClaimItem names messages of a claim, or all that is left of it: never one by leaving out the other. It is exported
+// because huma fills in embedded structs only then.
+type ClaimItem struct {
+	ClaimID int64   `json:"claim_id"`
+	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim."`
+	All     bool    `json:"all,omitempty" doc:"In place of ids: all of the claim that is not finished."`
+}
+
+// part reads item i of a list.
+func (c ClaimItem) part(list string, i int) (engine.ClaimPart, error) {
+	if c.All == (len(c.IDs) > 0) {
+		return engine.ClaimPart{}, invalid(fmt.Sprintf("body.%s[%d]", list, i), "it needs either ids or all",
+			`Give "ids":[...] with the messages that are meant, or "all":true for what is left of the claim.`)
+	}
+	if c.All {
+		return engine.ClaimPart{Claim: c.ClaimID}, nil
+	}
+	return engine.ClaimPart{Claim: c.ClaimID, IDs: c.IDs}, nil
+}
+
+// settleItem is an item of a list of those that settle claims.
+type settleItem interface {
+	part(list string, i int) (engine.ClaimPart, error)
+}
+
+// partsOf reads a list.
+func partsOf[I settleItem](list string, items []I) ([]engine.ClaimPart, error) {
+	parts := make([]engine.ClaimPart, len(items))
+	for i, item := range items {
+		var err error
+		if parts[i], err = item.part(list, i); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
 type ackInput struct {
 	GroupPath
 	Body ackBody
@@ -19,12 +56,7 @@ type ackInput struct {
 func (in *ackInput) into() any { return &in.Body }
 
 type ackBody struct {
-	Acks []ackItem `json:"acks" minItems:"1"`
-}
-
-type ackItem struct {
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+	Acks []ClaimItem `json:"acks" minItems:"1"`
 }
 
 type finished struct {
@@ -36,14 +68,11 @@ type acksOutput struct {
 	Acks []finished `json:"acks"`
 }
 
-// ack finishes the messages of one or more claims, all or none.
+// ack finishes messages of one or more claims, all or none.
 func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error) {
-	parts := make([]engine.ClaimPart, len(in.Body.Acks))
-	for i, item := range in.Body.Acks {
-		if err := someIDs("acks", i, item.IDs); err != nil {
-			return nil, err
-		}
-		parts[i] = engine.ClaimPart{Claim: item.ClaimID, IDs: item.IDs}
+	parts, err := partsOf("acks", in.Body.Acks)
+	if err != nil {
+		return nil, err
 	}
 	tracing.Settled(ctx, len(parts))
 	list, err := together(parts, func() ([]finished, error) {
@@ -51,11 +80,11 @@ func (a *api) ack(ctx context.Context, in *ackInput) (*output[acksOutput], error
 		return pair(parts, counts, func(claim int64, n int) finished { return finished{claim, n} }), err
 	})
 	if errors.Is(err, dispatch.ErrAlone) {
-		list, err = each(ctx, a, in.Queue, "acks", in.Body.Acks, func(
-			tx *engine.Client, _ int, item ackItem,
+		list, err = each(ctx, a, in.Queue, "acks", parts, func(
+			tx *engine.Client, _ int, p engine.ClaimPart,
 		) (finished, error) {
-			n, err := tx.Ack(ctx, in.Queue, item.ClaimID, item.IDs)
-			return finished{ClaimID: item.ClaimID, Finished: n}, err
+			n, err := tx.AckPart(ctx, in.Queue, p)
+			return finished{ClaimID: p.Claim, Finished: n}, err
 		})
 	}
 	a.holders.settled(in.Queue, list)
@@ -70,36 +99,33 @@ type nackInput struct {
 func (in *nackInput) into() any { return &in.Body }
 
 type nackBody struct {
-	Nacks []nackItem `json:"nacks" minItems:"1"`
+	Nacks []NackItem `json:"nacks" minItems:"1"`
 }
 
-type nackItem struct {
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+// NackItem is messages to give back; it and those below are exported as ClaimItem is.
+type NackItem struct {
+	ClaimItem
+
 	DelayMS *int64  `json:"delay_ms,omitempty" doc:"When to deliver again; by the group's backoff unless given."`
 	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter if it becomes one."`
+}
+
+func (n NackItem) part(list string, i int) (engine.ClaimPart, error) {
+	p, err := n.ClaimItem.part(list, i)
+	if err == nil {
+		p.Delay, err = optionalSpan(fmt.Sprintf("body.%s[%d].delay_ms", list, i), n.DelayMS)
+	}
+	p.Verb, p.Reason = engine.VerbNack, n.Reason
+	return p, err
 }
 
 type nacksOutput struct {
 	Nacks []finished `json:"nacks"`
 }
 
-// nack gives the messages of one or more claims back, all or none.
+// nack gives messages of one or more claims back, all or none.
 func (a *api) nack(ctx context.Context, in *nackInput) (*output[nacksOutput], error) {
-	parts := make([]engine.ClaimPart, len(in.Body.Nacks))
-	for i, item := range in.Body.Nacks {
-		if err := someIDs("nacks", i, item.IDs); err != nil {
-			return nil, err
-		}
-		delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), item.DelayMS)
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = engine.ClaimPart{
-			Verb: engine.VerbNack, Claim: item.ClaimID, IDs: item.IDs, Delay: delay, Reason: item.Reason,
-		}
-	}
-	list, err := a.settle(ctx, in.Queue, "nacks", parts)
+	list, err := settle(ctx, a, in.Queue, "nacks", in.Body.Nacks)
 	return reply(nacksOutput{Nacks: list}, err)
 }
 
@@ -111,28 +137,27 @@ type releaseInput struct {
 func (in *releaseInput) into() any { return &in.Body }
 
 type releaseBody struct {
-	Releases []releaseItem `json:"releases" minItems:"1"`
+	Releases []ReleaseItem `json:"releases" minItems:"1"`
 }
 
-type releaseItem struct {
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+// ReleaseItem is messages to give back unused.
+type ReleaseItem struct {
+	ClaimItem
+}
+
+func (r ReleaseItem) part(list string, i int) (engine.ClaimPart, error) {
+	p, err := r.ClaimItem.part(list, i)
+	p.Verb = engine.VerbRelease
+	return p, err
 }
 
 type releasesOutput struct {
 	Releases []finished `json:"releases"`
 }
 
-// release gives the messages of one or more claims back unused, all or none.
+// release gives messages of one or more claims back unused, all or none.
 func (a *api) release(ctx context.Context, in *releaseInput) (*output[releasesOutput], error) {
-	parts := make([]engine.ClaimPart, len(in.Body.Releases))
-	for i, item := range in.Body.Releases {
-		if err := someIDs("releases", i, item.IDs); err != nil {
-			return nil, err
-		}
-		parts[i] = engine.ClaimPart{Verb: engine.VerbRelease, Claim: item.ClaimID, IDs: item.IDs}
-	}
-	list, err := a.settle(ctx, in.Queue, "releases", parts)
+	list, err := settle(ctx, a, in.Queue, "releases", in.Body.Releases)
 	return reply(releasesOutput{Releases: list}, err)
 }
 
@@ -144,44 +169,41 @@ type rejectInput struct {
 func (in *rejectInput) into() any { return &in.Body }
 
 type rejectBody struct {
-	Rejects []rejectItem `json:"rejects" minItems:"1"`
+	Rejects []RejectItem `json:"rejects" minItems:"1"`
 }
 
-type rejectItem struct {
+// RejectItem is messages to make dead letters of.
+type RejectItem struct {
 	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+	IDs     []int64 `json:"ids" minItems:"1" doc:"Messages of the claim."`
 	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter."`
+}
+
+func (r RejectItem) part(list string, i int) (engine.ClaimPart, error) {
+	if len(r.IDs) == 0 {
+		return engine.ClaimPart{}, invalid(fmt.Sprintf("body.%s[%d].ids", list, i), "the list is empty",
+			"Name the messages that are to be dead letters.")
+	}
+	return engine.ClaimPart{Verb: engine.VerbReject, Claim: r.ClaimID, IDs: r.IDs, Reason: r.Reason}, nil
 }
 
 type rejectsOutput struct {
 	Rejects []finished `json:"rejects"`
 }
 
-// reject moves the messages of one or more claims to the dead letters, all or none.
+// reject moves messages of one or more claims to the dead letters, all or none.
 func (a *api) reject(ctx context.Context, in *rejectInput) (*output[rejectsOutput], error) {
-	parts := make([]engine.ClaimPart, len(in.Body.Rejects))
-	for i, item := range in.Body.Rejects {
-		if err := someIDs("rejects", i, item.IDs); err != nil {
-			return nil, err
-		}
-		parts[i] = engine.ClaimPart{Verb: engine.VerbReject, Claim: item.ClaimID, IDs: item.IDs, Reason: item.Reason}
-	}
-	list, err := a.settle(ctx, in.Queue, "rejects", parts)
+	list, err := settle(ctx, a, in.Queue, "rejects", in.Body.Rejects)
 	return reply(rejectsOutput{Rejects: list}, err)
-}
-
-// someIDs refuses a list of ids that is there and empty: nothing would be done, and the answer would be that of work
-// that was finished before.
-func someIDs(list string, i int, ids []int64) error {
-	if ids == nil || len(ids) > 0 {
-		return nil
-	}
-	return invalid(fmt.Sprintf("body.%s[%d].ids", list, i), "the list is empty", "Leave it out to mean the whole claim.")
 }
 
 // settle gives back or rejects parts of claims, all or none, together with those of other requests; what cannot be done
 // so goes alone.
-func (a *api) settle(ctx context.Context, queue, listName string, parts []engine.ClaimPart) ([]finished, error) {
+func settle[I settleItem](ctx context.Context, a *api, queue, listName string, items []I) ([]finished, error) {
+	parts, err := partsOf(listName, items)
+	if err != nil {
+		return nil, err
+	}
 	list, err := together(parts, func() ([]finished, error) {
 		counts, err := a.dispatch.Settle(queue, parts)
 		return pair(parts, counts, func(claim int64, n int) finished { return finished{claim, n} }), err
@@ -275,7 +297,7 @@ func each[I, R any](
 	ctx context.Context, a *api, queue, list string, items []I, call func(*engine.Client, int, I) (R, error),
 ) ([]R, error) {
 	if len(items) == 0 {
-		return nil, invalid("body."+list, "the list is empty", fmt.Sprintf(`Send {%q:[{"claim_id":...}]}.`, list))
+		return nil, invalid("body."+list, "the list is empty", fmt.Sprintf(`Send {%q:[{"claim_id":...,"ids":[...]}]}.`, list))
 	}
 	tracing.Settled(ctx, len(items))
 	leave, err := a.dispatch.Alone(ctx, queue)

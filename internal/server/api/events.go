@@ -105,11 +105,9 @@ func (s *eventStream) deliver(ctx context.Context, list []engine.Message) bool {
 	tracing.Delivered(ctx, s.at.Queue, s.at.Group, list)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventsAck)
 	defer cancel()
-	for _, claim := range dispatch.ClaimsOf(list) {
-		if _, err := s.api.engine.Ack(call, s.at.Queue, claim, nil); err != nil {
-			s.fail(ctx, err)
-			return false
-		}
+	if _, err := s.api.engine.AckAll(call, s.at.Queue, list[0].ClaimID); err != nil {
+		s.fail(ctx, err)
+		return false
 	}
 	return true
 }

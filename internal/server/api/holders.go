@@ -40,15 +40,10 @@ func (h *holders) handed(queue string, list []engine.Message, address, caller st
 	if err != nil {
 		host = address
 	}
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].ClaimID == list[0].ClaimID {
-			n++
-		}
+	if len(list) > 0 { // of one receive, and so of one claim
 		to := &holder{client: host, caller: caller}
-		to.left.Store(int64(n))
+		to.left.Store(int64(len(list)))
 		h.claims.Add(heldClaim{queue, list[0].ClaimID}, to)
-		list = list[n:]
 	}
 }
 

@@ -156,9 +156,18 @@ type snoozeBody struct {
 }
 
 type snoozeItem struct {
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
-	DelayMS int64   `json:"delay_ms" doc:"Wait before the next delivery."`
+	ClaimItem
+
+	DelayMS int64 `json:"delay_ms" doc:"Wait before the next delivery."`
+}
+
+func (s snoozeItem) part(list string, i int) (engine.ClaimPart, error) {
+	p, err := s.ClaimItem.part(list, i)
+	if err == nil {
+		p.Delay, err = optionalSpan(fmt.Sprintf("body.%s[%d].delay_ms", list, i), &s.DelayMS)
+	}
+	p.Verb = engine.VerbSnooze
+	return p, err
 }
 
 type snoozed struct {
@@ -172,18 +181,7 @@ type snoozeOutput struct {
 
 // snooze gives claimed messages back for later, without counting the delivery.
 func (a *api) snooze(ctx context.Context, in *snoozeInput) (*output[snoozeOutput], error) {
-	parts := make([]engine.ClaimPart, len(in.Body.Snoozes))
-	for i, item := range in.Body.Snoozes {
-		if err := someIDs("snoozes", i, item.IDs); err != nil {
-			return nil, err
-		}
-		delay, err := optionalSpan(fmt.Sprintf("body.snoozes[%d].delay_ms", i), &item.DelayMS)
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = engine.ClaimPart{Verb: engine.VerbSnooze, Claim: item.ClaimID, IDs: item.IDs, Delay: delay}
-	}
-	done, err := a.settle(ctx, in.Queue, "snoozes", parts)
+	done, err := settle(ctx, a, in.Queue, "snoozes", in.Body.Snoozes)
 	list := make([]snoozed, len(done))
 	for i, f := range done {
 		list[i] = snoozed{ClaimID: f.ClaimID, Snoozed: f.Finished}

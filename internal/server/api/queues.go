@@ -54,24 +54,28 @@ func (a *api) createQueue(ctx context.Context, in *createQueueInput) (*created[e
 	if in.Body != nil {
 		opt = in.Body.QueueOptions
 	}
-	made := a.engine.CreateQueue(ctx, in.Queue, opt)
-	if made != nil && engine.Code(made) != engine.CodeQueueExists {
-		return nil, made
+	made, err := a.engine.CreateQueue(ctx, in.Queue, opt)
+	if engine.Code(err) == engine.CodeQueueExists && opt.QueueSettings != (engine.QueueSettings{}) {
+		err = a.engine.InTx(ctx, func(tx *engine.Client) error {
+			if err := tx.ConfigureQueue(ctx, in.Queue, opt.QueueSettings); err != nil {
+				return err
+			}
+			_, err := tx.CreateQueue(ctx, in.Queue, opt) // refuses what cannot be changed
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if made {
+		status = http.StatusCreated
 	}
 	q, err := a.engine.Queue(ctx, in.Queue)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case made == nil:
-		return &created[engine.Queue]{Status: http.StatusCreated, Body: q}, nil
-	case opt.Lanes != nil && *opt.Lanes != q.Lanes, opt.Priorities != nil && *opt.Priorities != q.Priorities:
-		return nil, made
-	case opt.QueueSettings != (engine.QueueSettings{}):
-		if q, err = a.configured(ctx, in.Queue, opt.QueueSettings); err != nil {
-			return nil, err
-		}
 	}
-	return &created[engine.Queue]{Status: http.StatusOK, Body: q}, nil
+	return &created[engine.Queue]{Status: status, Body: q}, nil
 }
 
 // configured changes settings and shows the queue as it is then.

@@ -15,6 +15,7 @@ const (
 	bindingPath = "/v1/topics/{pattern}/queues/{queue}"
 
 	schedulePath = "/v1/schedules/{schedule}"
+	logPath      = "/v1/logs/{log}"
 
 	get, post, put, patch, remove = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 )
@@ -64,6 +65,11 @@ func (a *api) routes() {
 	route(a, toRead, get, groupPath+"/dead_letters", "dead_letters", "List dead letters", a.deadLetters)
 	route(a, toAdmin, post, groupPath+"/redrive", "redrive", "Send dead letters back to their group", a.redrive)
 	route(a, toAdmin, post, groupPath+"/discard", "discard", "Remove dead letters for good", a.discard)
+
+	route(a, toReadAll, get, "/v1/logs", "list_logs", "List the logs that keep messages", a.listLogs)
+	route(a, toAdminAll, put, logPath, "create_log", "Create a log", a.createLog)
+	route(a, toAdminAll, patch, logPath, "configure_log", "Change settings of a log in use", a.configureLog)
+	route(a, toAdminAll, remove, logPath, "drop_log", "Remove a log that no queue uses", a.dropLog)
 
 	route(a, toReadSome, get, "/v1/topics", "list_bindings", "List the bindings of topics to queues", a.listBindings)
 	route(a, toAdminAll, put, bindingPath, "bind", "Send the messages of some topics to a queue", a.bind)

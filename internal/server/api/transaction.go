@@ -14,18 +14,32 @@ type transactionInput struct {
 }
 
 type transactionBody struct {
-	Acks     []queueAckItem    `json:"acks,omitempty" doc:"Claims to finish, of any queues."`
-	Finishes []queueFinishItem `json:"finishes,omitempty" doc:"Jobs to finish with their results, of any queues."`
-	Nacks    []queueNackItem   `json:"nacks,omitempty" doc:"Claims to give back."`
-	Releases []queueAckItem    `json:"releases,omitempty" doc:"Claims to give back unused."`
-	Rejects  []queueRejectItem `json:"rejects,omitempty" doc:"Claims to make dead letters of."`
-	Sends    []queueSendItem   `json:"sends,omitempty" doc:"Messages to send, to any queues."`
+	Acks     []queueAckItem     `json:"acks,omitempty" doc:"Messages to finish, of any queues."`
+	Finishes []queueFinishItem  `json:"finishes,omitempty" doc:"Jobs to finish with their results, of any queues."`
+	Nacks    []queueNackItem    `json:"nacks,omitempty" doc:"Messages to give back."`
+	Releases []queueReleaseItem `json:"releases,omitempty" doc:"Messages to give back unused."`
+	Rejects  []queueRejectItem  `json:"rejects,omitempty" doc:"Messages to make dead letters of."`
+	Sends    []queueSendItem    `json:"sends,omitempty" doc:"Messages to send, to any queues."`
 }
 
 type queueAckItem struct {
-	Queue   string  `json:"queue"`
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
+	Queue string `json:"queue"`
+	ClaimItem
+}
+
+type queueNackItem struct {
+	Queue string `json:"queue"`
+	NackItem
+}
+
+type queueReleaseItem struct {
+	Queue string `json:"queue"`
+	ReleaseItem
+}
+
+type queueRejectItem struct {
+	Queue string `json:"queue"`
+	RejectItem
 }
 
 type queueFinishItem struct {
@@ -33,21 +47,6 @@ type queueFinishItem struct {
 	ClaimID int64           `json:"claim_id"`
 	ID      int64           `json:"id" doc:"The job: a message of the claim."`
 	Result  json.RawMessage `json:"result,omitempty" doc:"Any JSON value; kept of a tracked job."`
-}
-
-type queueNackItem struct {
-	Queue   string  `json:"queue"`
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
-	DelayMS *int64  `json:"delay_ms,omitempty" doc:"When to deliver again; by the group's backoff unless given."`
-	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter if it becomes one."`
-}
-
-type queueRejectItem struct {
-	Queue   string  `json:"queue"`
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty" doc:"Messages of the claim; all of it unless given."`
-	Reason  *string `json:"reason,omitempty" doc:"Kept with the dead letter."`
 }
 
 type queueSendItem struct {
@@ -71,7 +70,7 @@ func (a *api) transaction(ctx context.Context, in *transactionInput) (*output[tr
 	steps := in.Body.steps(&done)
 	if len(steps) == 0 {
 		return nil, invalid("body", "there is nothing to do",
-			`Send {"acks":[{"queue":...,"claim_id":...}],"sends":[{"queue":...,"messages":[...]}]}.`)
+			`Send {"acks":[{"queue":...,"claim_id":...,"ids":[...]}],"sends":[{"queue":...,"messages":[...]}]}.`)
 	}
 	for _, s := range steps {
 		if err := a.allow(ctx, s.needs, s.queue); err != nil {
@@ -129,12 +128,20 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 		*list = []finished{}
 	}
 	done.Sends = make([]sendOutput, len(b.Sends))
-	for i, m := range b.Acks {
-		settle("acks", m.Queue, m.ClaimID, &done.Acks, func(ctx context.Context, tx *engine.Client) (int, error) {
-			if err := someIDs("acks", i, m.IDs); err != nil {
+	one := func(list, queue string, to *[]finished, item settleItem, call func(
+		context.Context, *engine.Client, engine.ClaimPart) (int, error),
+	) {
+		p, err := item.part(list, len(*to))
+		settle(list, queue, p.Claim, to, func(ctx context.Context, tx *engine.Client) (int, error) {
+			if err != nil {
 				return 0, err
 			}
-			return tx.AckUnfinished(ctx, m.Queue, m.ClaimID, m.IDs)
+			return call(ctx, tx, p)
+		})
+	}
+	for _, m := range b.Acks {
+		one("acks", m.Queue, &done.Acks, m, func(ctx context.Context, tx *engine.Client, p engine.ClaimPart) (int, error) {
+			return tx.AckUnfinished(ctx, m.Queue, p)
 		})
 	}
 	for _, m := range b.Finishes {
@@ -142,33 +149,19 @@ func (b transactionBody) steps(done *transactionOutput) []step {
 			return tx.FinishUnfinished(ctx, m.Queue, m.ClaimID, m.ID, m.Result)
 		})
 	}
-	for i, m := range b.Nacks {
-		settle("nacks", m.Queue, m.ClaimID, &done.Nacks, func(ctx context.Context, tx *engine.Client) (int, error) {
-			if err := someIDs("nacks", i, m.IDs); err != nil {
-				return 0, err
-			}
-			delay, err := optionalSpan(fmt.Sprintf("body.nacks[%d].delay_ms", i), m.DelayMS)
-			if err != nil {
-				return 0, err
-			}
-			return tx.Nack(ctx, m.Queue, m.ClaimID, m.IDs, delay, m.Reason)
+	other := func(list, queue string, to *[]finished, item settleItem) {
+		one(list, queue, to, item, func(ctx context.Context, tx *engine.Client, p engine.ClaimPart) (int, error) {
+			return tx.Settle(ctx, queue, p)
 		})
 	}
-	for i, m := range b.Releases {
-		settle("releases", m.Queue, m.ClaimID, &done.Releases, func(ctx context.Context, tx *engine.Client) (int, error) {
-			if err := someIDs("releases", i, m.IDs); err != nil {
-				return 0, err
-			}
-			return tx.Release(ctx, m.Queue, m.ClaimID, m.IDs)
-		})
+	for _, m := range b.Nacks {
+		other("nacks", m.Queue, &done.Nacks, m)
 	}
-	for i, m := range b.Rejects {
-		settle("rejects", m.Queue, m.ClaimID, &done.Rejects, func(ctx context.Context, tx *engine.Client) (int, error) {
-			if err := someIDs("rejects", i, m.IDs); err != nil {
-				return 0, err
-			}
-			return tx.Reject(ctx, m.Queue, m.ClaimID, m.IDs, m.Reason)
-		})
+	for _, m := range b.Releases {
+		other("releases", m.Queue, &done.Releases, m)
+	}
+	for _, m := range b.Rejects {
+		other("rejects", m.Queue, &done.Rejects, m)
 	}
 	for i, m := range b.Sends {
 		steps = append(steps, step{"sends", i, m.Queue, auth.Produce, func(ctx context.Context, tx *engine.Client) error {

@@ -19,7 +19,7 @@
 //	nacks     one settle_many for them and for releases, snoozes and rejects, likewise; halved as sends are
 //	finishes  one finish_many, likewise, for those of one job each
 //	pops      one pop for all that pop from a group, first come first served
-//	receives  one receive_many for all that wait for a group, first come first served; each gets claims of its own.
+//	receives  one receive_many for all that wait for a group, first come first served; each gets a claim of its own.
 //	          The acks that came in meanwhile go along, in one transaction
 //
 // Where producers and consumers of a queue work as fast as they can, a send waits while the consumers have enough to

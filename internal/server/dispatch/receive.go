@@ -319,26 +319,17 @@ func (d *Dispatcher) receiveAlone(
 // Release gives back what was claimed for a client that went away before it got it: it is due at once, and this
 // delivery is not counted.
 func (d *Dispatcher) Release(queue string, list []engine.Message) {
-	for _, claim := range ClaimsOf(list) {
-		_, err := d.Settle(queue, []engine.ClaimPart{{Claim: claim, Verb: engine.VerbRelease}})
-		if errors.Is(err, ErrAlone) || errors.Is(err, ErrBusy) {
-			ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-			_, err = d.engine.Release(ctx, queue, claim, nil)
-			cancel()
-		}
-		if err != nil {
-			d.log.Warn("cannot give back a claim", "queue", queue, "claim_id", claim, "error", err)
-		}
+	if len(list) == 0 {
+		return
 	}
-}
-
-// ClaimsOf lists the claims of messages, each once.
-func ClaimsOf(list []engine.Message) []int64 {
-	var claims []int64
-	for _, m := range list {
-		if !slices.Contains(claims, m.ClaimID) {
-			claims = append(claims, m.ClaimID)
-		}
+	claim := list[0].ClaimID // one receive, one claim
+	_, err := d.Settle(queue, []engine.ClaimPart{{Claim: claim, Verb: engine.VerbRelease}})
+	if errors.Is(err, ErrAlone) || errors.Is(err, ErrBusy) {
+		ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+		_, err = d.engine.Release(ctx, queue, claim, nil)
+		cancel()
 	}
-	return claims
+	if err != nil {
+		d.log.Warn("cannot give back a claim", "queue", queue, "claim_id", claim, "error", err)
+	}
 }
