@@ -10,18 +10,12 @@ import (
 
 // ack finishes messages of a claim.
 func (a *app) ack() *cobra.Command {
-	return leaf("ack QUEUE CLAIM_ID [ID...]", "Finish messages of a claim, all of it when no id is given",
-		cobra.MinimumNArgs(2), func(ctx context.Context, args []string) error {
-			claim, ids, err := claimArgs(args[1:])
-			if err != nil {
-				return err
-			}
-			return a.with(ctx, func(client *engine.Client) error {
-				n, err := client.Ack(ctx, args[0], claim, ids)
-				if err != nil {
-					return err
-				}
-				return a.say(map[string]int{"finished": n}, "finished %s", plural(int64(n), "message"))
-			})
+	c := a.settleCommand("ack", "Finish messages", "finished", true,
+		func(ctx context.Context, client *engine.Client, queue string, p engine.ClaimPart) (int, error) {
+			return client.AckPart(ctx, queue, p)
 		})
+	c.Example = `  weir ack orders 1 1000 1001
+  weir ack orders 1 --all
+  weir receive orders --max 10 | tee work.ndjson; ...; weir ack orders < work.ndjson`
+	return c
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// claimArgs reads CLAIM_ID [ID...]; without ids the whole claim is meant.
+// claimArgs reads CLAIM_ID [ID...].
 func claimArgs(args []string) (claim int64, ids []int64, err error) {
 	if claim, err = strconv.ParseInt(args[0], 10, 64); err != nil {
 		return 0, nil, usagef("%q is not a claim id: a whole number, as receive prints it", args[0])

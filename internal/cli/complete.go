@@ -29,7 +29,7 @@ var enumerations = map[string][]string{
 var one = regexp.MustCompile(`^[a-z]+(\|[a-z]+)+$`)
 
 // nouns are arguments that are no files.
-var nouns = regexp.MustCompile(`^(QUEUE|GROUP|NAME|TOPIC|PATTERN)$`)
+var nouns = regexp.MustCompile(`^(QUEUE|GROUP|LOG|NAME|TOPIC|PATTERN)$`)
 
 // completeAll has shells complete the arguments of a command and of those below it, as their usage lines name them.
 func (a *app) completeAll(c *cobra.Command) {
@@ -93,6 +93,8 @@ func (a *app) choices(c *cobra.Command, word string) choices {
 			}
 			return names(a, groups, func(g engine.Group) string { return g.Name })(ctx, queue)
 		}
+	case word == "LOG" && !makes, word == "log":
+		return names(a, (*engine.Client).ListLogs, func(l engine.Log) string { return l.Name })
 	case word == "NAME" && above == "schedule" && !makes:
 		return names(a, (*engine.Client).ListSchedules, func(s engine.Schedule) string { return s.Name })
 	case word == "NAME" && above == "token" && !makes:

@@ -24,12 +24,10 @@ func (a *app) group() *cobra.Command {
 func groupFlags(flags *pflag.FlagSet) func() engine.GroupSettings {
 	var maxAttempts, concurrencyMax, rateMax, keyConcurrency int
 	var fair bool
-	var backoffMin, backoffMax, patience, ratePeriod time.Duration
+	var backoffMin, backoffMax, ratePeriod time.Duration
 	flags.IntVar(&maxAttempts, "max-attempts", engine.DefaultMaxAttempts, "deliveries before a message is dead")
 	flags.DurationVar(&backoffMin, "backoff-min", engine.DefaultBackoffMin, "delay before the second attempt")
 	flags.DurationVar(&backoffMax, "backoff-max", engine.DefaultBackoffMax, "the longest delay between attempts")
-	flags.DurationVar(&patience, "patience", engine.DefaultPatience,
-		"ordered: how long an unfinished claim keeps others out of its lane")
 	flags.IntVar(&concurrencyMax, "concurrency-max", 0, "messages claimed and unfinished at once; 0 is no limit")
 	flags.IntVar(&rateMax, "rate-max", 0, "deliveries in a rate period; 0 is no limit")
 	flags.DurationVar(&ratePeriod, "rate-period", engine.DefaultRatePeriod, "what rate-max counts for")
@@ -41,7 +39,6 @@ func groupFlags(flags *pflag.FlagSet) func() engine.GroupSettings {
 			MaxAttempts:       given(flags.Changed("max-attempts"), &maxAttempts),
 			BackoffMin:        givenSpan(flags, "backoff-min", backoffMin),
 			BackoffMax:        givenSpan(flags, "backoff-max", backoffMax),
-			Patience:          givenSpan(flags, "patience", patience),
 			ConcurrencyMax:    given(flags.Changed("concurrency-max"), &concurrencyMax),
 			RateMax:           given(flags.Changed("rate-max"), &rateMax),
 			RatePeriod:        givenSpan(flags, "rate-period", ratePeriod),
@@ -111,7 +108,7 @@ func (a *app) groupShow() *cobra.Command {
 }
 
 func groupTable(w io.Writer, list []engine.Group) {
-	columns(w, "QUEUE", "GROUP", "ORDERED", "ATTEMPTS", "BACKOFF", "UP TO", "PATIENCE", "AT ONCE", "RATE",
+	columns(w, "QUEUE", "GROUP", "ORDERED", "ATTEMPTS", "BACKOFF", "UP TO", "AT ONCE", "RATE",
 		"OF A KEY", "FAIR", "PAUSED", "CREATED")
 	for _, g := range list {
 		atOnce, rate, ofKey := "-", "-", "-"
@@ -124,7 +121,7 @@ func groupTable(w io.Writer, list []engine.Group) {
 		if g.KeyConcurrencyMax > 0 {
 			ofKey = strconv.Itoa(g.KeyConcurrencyMax)
 		}
-		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, g.Patience, atOnce, rate,
+		columns(w, g.Queue, g.Name, g.Ordered, g.MaxAttempts, g.BackoffMin, g.BackoffMax, atOnce, rate,
 			ofKey, g.Fair, g.Paused, g.CreatedAt)
 	}
 }
@@ -142,7 +139,7 @@ func (a *app) groupSeek() *cobra.Command {
 	c.Long = c.Short + `.
 
 POSITION is start, the oldest message kept; end, what comes from now on; a time, what was sent since; or a message's
-id. Going back, the group is delivered again what the queue still keeps (see its retention). What the group held,
+id. Going back, the group is delivered again what is still kept (see the log's retention). What the group held,
 claimed or to be tried again, comes again when the new place lies before it and not otherwise.`
 	return c
 }

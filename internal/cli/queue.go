@@ -23,49 +23,51 @@ func (a *app) queue() *cobra.Command {
 
 // queueFlags adds the flags of what create and configure can set; the function it returns reads those that were used.
 func queueFlags(flags *pflag.FlagSet) func() engine.QueueSettings {
-	var bytesMax int
-	var segment, claims int64
+	var lanes, bytesMax int
 	var backlog int64
-	var aging, ttl, retention, window, jobs time.Duration
-	flags.IntVar(&bytesMax, "message-bytes-max", engine.DefaultMessageBytesMax, "the largest message, as stored")
-	flags.Int64Var(&segment, "segment-bytes", engine.DefaultSegmentBytes, "size at which a segment of the log is closed")
-	flags.Int64Var(&claims, "claims-bytes", engine.DefaultClaimsBytes, "size at which a table of the claim log is left")
-	flags.DurationVar(&aging, "aging", engine.DefaultAging,
+	var aging, ttl, window, jobs time.Duration
+	flags.IntVar(&lanes, "lanes", 16, "in so many parts messages with keys are shared out")
+	flags.IntVar(&bytesMax, "message-bytes-max", 1<<20, "the largest message, as stored")
+	flags.DurationVar(&aging, "aging", time.Minute,
 		"how much longer a message must wait to go before one of the next higher priority")
 	flags.DurationVar(&ttl, "ttl", 0, "what was sent longer ago is not delivered any more; 0 is for ever")
-	flags.DurationVar(&retention, "retention", 0, "how long what all groups have finished is kept, to seek back to")
-	flags.DurationVar(&window, "dedup-window", engine.DefaultDedupWindow, "how long a dedup key counts")
-	flags.DurationVar(&jobs, "job-retention", engine.DefaultJobRetention,
+	flags.DurationVar(&window, "dedup-window", 5*time.Minute, "how long a dedup key counts; 0: none is taken")
+	flags.DurationVar(&jobs, "job-retention", 24*time.Hour,
 		"how long what happened to tracked jobs is kept after they ended")
 	flags.Int64Var(&backlog, "backlog-max", 0,
 		"how many messages the slowest group may be behind before sends are refused; 0 is no limit")
 	return func() engine.QueueSettings {
 		return engine.QueueSettings{
+			Lanes:           given(flags.Changed("lanes"), &lanes),
 			MessageBytesMax: given(flags.Changed("message-bytes-max"), &bytesMax),
-			SegmentBytes:    given(flags.Changed("segment-bytes"), &segment),
-			ClaimsBytes:     given(flags.Changed("claims-bytes"), &claims),
 			Aging:           givenSpan(flags, "aging", aging),
 			TTL:             givenSpan(flags, "ttl", ttl),
 			DedupWindow:     givenSpan(flags, "dedup-window", window),
 			BacklogMax:      given(flags.Changed("backlog-max"), &backlog),
-			Retention:       givenSpan(flags, "retention", retention),
 			JobRetention:    givenSpan(flags, "job-retention", jobs),
 		}
 	}
 }
 
 func (a *app) queueCreate() *cobra.Command {
-	var opt engine.QueueOptions
-	var lanes, priorities int
+	var log string
+	var priorities int
+	var ordered bool
 	var settings func() engine.QueueSettings
-	c := a.onQueue("create", "Create a queue with the group default", "is there",
+	var flags *pflag.FlagSet
+	c := a.onQueue("create", "Create a queue with the group default, unless it is there with these settings", "is there",
 		func(ctx context.Context, client *engine.Client, queue string) error {
-			opt.Lanes, opt.Priorities, opt.QueueSettings = &lanes, &priorities, settings()
-			return client.CreateQueue(ctx, queue, opt)
+			_, err := client.CreateQueue(ctx, queue, engine.QueueOptions{
+				Ordered: given(flags.Changed("ordered"), &ordered), Log: given(flags.Changed("log"), &log),
+				Priorities: given(flags.Changed("priorities"), &priorities), QueueSettings: settings(),
+			})
+			return err
 		})
-	c.Flags().IntVar(&lanes, "lanes", engine.DefaultLanes, "how many lanes; 1 gives a total order")
-	c.Flags().IntVar(&priorities, "priorities", engine.DefaultPriorities, "levels of priority, each with so many lanes")
-	settings = queueFlags(c.Flags())
+	flags = c.Flags()
+	flags.BoolVar(&ordered, "ordered", false, "the group default delivers messages of one key in order")
+	flags.StringVar(&log, "log", "main", "what keeps its messages; made when it is not there")
+	flags.IntVar(&priorities, "priorities", 1, "levels of priority of messages without keys")
+	settings = queueFlags(flags)
 	return c
 }
 
@@ -101,11 +103,11 @@ func (a *app) queueList() *cobra.Command {
 }
 
 func queueTable(w io.Writer, list []engine.Queue) {
-	columns(w, "QUEUE", "LANES", "PRIORITIES", "AGING", "TTL", "RETENTION", "DEDUP", "BACKLOG MAX", "MESSAGE MAX",
-		"SEGMENT", "CLAIMS", "PAUSED", "CREATED")
+	columns(w, "QUEUE", "LOG", "LANES", "PRIORITIES", "AGING", "TTL", "DEDUP", "BACKLOG MAX", "MESSAGE MAX",
+		"PAUSED", "CREATED")
 	for _, q := range list {
-		columns(w, q.Name, q.Lanes, q.Priorities, q.Aging, q.TTL, q.Retention, q.DedupWindow, q.BacklogMax,
-			bytesOf(q.MessageBytesMax), bytesOf(q.SegmentBytes), bytesOf(q.ClaimsBytes), q.Paused, q.CreatedAt)
+		columns(w, q.Name, q.Log, q.Lanes, q.Priorities, q.Aging, q.TTL, q.DedupWindow, q.BacklogMax,
+			bytesOf(q.MessageBytesMax), q.Paused, q.CreatedAt)
 	}
 }
 

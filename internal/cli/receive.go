@@ -16,7 +16,7 @@ import (
 
 const receiveHelp = `Claim messages and write each as a line of JSON:
 
-  {"id":1,"claim_id":16384,"attempt":1,"key":null,"payload":{"hello":"world"},"headers":null,"enqueued_at":"..."}
+  {"id":1000,"claim_id":1,"attempt":1,"key":null,"payload":{"hello":"world"},"headers":null,"enqueued_at":"..."}
 
 A claim lasts for the lease. Finish it with ` + "`weir ack`" + `, or let --ack do so once the lines are written;
 what is not acknowledged in time is delivered again.
@@ -133,10 +133,8 @@ func (r *receiving) once(ctx context.Context) (int, error) {
 	if !r.opt.ack {
 		return len(list), nil
 	}
-	for _, claim := range claimsOf(list) {
-		if _, err := r.client.Ack(ctx, r.queue, claim, nil); err != nil {
-			return 0, err
-		}
+	if _, err := r.client.AckAll(ctx, r.queue, list[0].ClaimID); err != nil { // one receive, one claim
+		return 0, err
 	}
 	return len(list), nil
 }
@@ -158,23 +156,6 @@ func (r *receiving) print(list []engine.Message) error {
 // giveBack makes messages that could not be written due again at once. Nobody has tried them, so that the attempt does
 // not count.
 func (r *receiving) giveBack(ctx context.Context, list []engine.Message) error {
-	for _, claim := range claimsOf(list) {
-		if _, err := r.client.Release(ctx, r.queue, claim, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// claimsOf lists the claims of messages, each once.
-func claimsOf(list []engine.Message) []int64 {
-	var claims []int64
-	seen := map[int64]bool{}
-	for _, m := range list {
-		if !seen[m.ClaimID] {
-			seen[m.ClaimID] = true
-			claims = append(claims, m.ClaimID)
-		}
-	}
-	return claims
+	_, err := r.client.Release(ctx, r.queue, list[0].ClaimID, nil)
+	return err
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/weirmq/weir/internal/engine"
@@ -9,25 +11,11 @@ import (
 // reject moves messages of a claim to the dead letters.
 func (a *app) reject() *cobra.Command {
 	var reason string
-	c := &cobra.Command{
-		Use:   "reject QUEUE CLAIM_ID [ID...]",
-		Short: "Move messages of a claim to the dead letters, all of it when no id is given",
-		Args:  usageArgs(cobra.MinimumNArgs(2)),
-	}
-	c.Flags().StringVar(&reason, "reason", "", "why, kept with the dead letter")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		claim, ids, err := claimArgs(args[1:])
-		if err != nil {
-			return err
-		}
-		why := given(c.Flags().Changed("reason"), &reason)
-		return a.with(c.Context(), func(client *engine.Client) error {
-			n, err := client.Reject(c.Context(), args[0], claim, ids, why)
-			if err != nil {
-				return err
-			}
-			return a.say(map[string]int{"finished": n}, "rejected %s", plural(int64(n), "message"))
+	var c *cobra.Command
+	c = a.settleCommand("reject", "Move messages to the dead letters", "rejected", false,
+		func(ctx context.Context, client *engine.Client, queue string, p engine.ClaimPart) (int, error) {
+			return client.Reject(ctx, queue, p.Claim, p.IDs, given(c.Flags().Changed("reason"), &reason))
 		})
-	}
+	c.Flags().StringVar(&reason, "reason", "", "why, kept with the dead letter")
 	return c
 }

@@ -10,19 +10,8 @@ import (
 
 // release gives messages of a claim back unused.
 func (a *app) release() *cobra.Command {
-	return leaf("release QUEUE CLAIM_ID [ID...]",
-		"Give messages of a claim back unused, all of it when no id is given; the attempt is not counted",
-		cobra.MinimumNArgs(2), func(ctx context.Context, args []string) error {
-			claim, ids, err := claimArgs(args[1:])
-			if err != nil {
-				return err
-			}
-			return a.with(ctx, func(client *engine.Client) error {
-				n, err := client.Release(ctx, args[0], claim, ids)
-				if err != nil {
-					return err
-				}
-				return a.say(map[string]int{"finished": n}, "gave back %s", plural(int64(n), "message"))
-			})
+	return a.settleCommand("release", "Give messages back unused; the attempt is not counted", "gave back", true,
+		func(ctx context.Context, client *engine.Client, queue string, p engine.ClaimPart) (int, error) {
+			return client.Release(ctx, queue, p.Claim, p.IDs)
 		})
 }

@@ -33,12 +33,6 @@ type LogOptions struct {
 	LogSettings
 }
 
-// The settings of a new log unless told; the same as those of the SQL function.
-const (
-	defaultSegmentBytes = int64(64 << 20)
-	defaultClaimsBytes  = int64(16 << 20)
-)
-
 const (
 	sqlCreateLog = `select weir.create_log($1, unlogged => $2, segment_bytes => $3, claims_bytes => $4,
 		retention => $5)`
@@ -51,7 +45,7 @@ const (
 // CreateLog makes a log and reports whether it did: not when one with these settings is there.
 func (c *Client) CreateLog(ctx context.Context, log string, opt LogOptions) (bool, error) {
 	return one[bool](ctx, c, "create log", sqlCreateLog, log, orDefault(opt.Unlogged, false),
-		orDefault(opt.SegmentBytes, defaultSegmentBytes), orDefault(opt.ClaimsBytes, defaultClaimsBytes),
+		orDefault(opt.SegmentBytes, DefaultSegmentBytes), orDefault(opt.ClaimsBytes, DefaultClaimsBytes),
 		orDefault(opt.Retention, 0))
 }
 

@@ -11,6 +11,9 @@ const (
 	DefaultMax   = 1
 	DefaultLease = 30 * time.Second
 
+	DefaultSegmentBytes = int64(64 << 20)
+	DefaultClaimsBytes  = int64(16 << 20)
+
 	DefaultStart       = "start"
 	DefaultMaxAttempts = 5
 	DefaultBackoffMin  = time.Second

@@ -13,7 +13,6 @@ import (
 
 	"github.com/weirmq/weir/internal/engine"
 	"github.com/weirmq/weir/internal/server/auth"
-	"github.com/weirmq/weir/internal/server/dispatch"
 	"github.com/weirmq/weir/internal/server/tracing"
 )
 
