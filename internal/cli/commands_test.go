@@ -21,15 +21,55 @@ func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 	claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--max", "3"))[0].ClaimID, 10)
 	for _, step := range []struct{ args, want string }{
 		{"extend q " + claim + " --lease 2h", "lasts until 20"},
-		{"ack q " + claim + " 1", "finished 1 message"},
-		{"nack q " + claim + " 2 --delay 1h --reason busy", "gave back 1 message"},
-		{"reject q " + claim + " --reason no", "rejected 1 message"},
+		{"ack q " + claim + " 1000", "finished 1 message"},
+		{"nack q " + claim + " 1001 --delay 1h --reason busy", "gave back 1 message"},
+		{"reject q " + claim + " 1002 --reason no", "rejected 1 message"},
 		{"dead list q", "no"},
-		{"dead show q 3", "payload"},
+		{"dead show q 1002", "payload"},
 		{"status q", "q      default  0        0        1        0       1"},
-		{"dead redrive q 3", "sent back 1 dead letter"},
-		{"receive q", `"id":3,`},
-		{"reject q " + claim + " 3", "rejected 0 messages"},
+		{"dead redrive q 1002", "sent back 1 dead letter"},
+		{"receive q", `"id":1002,`},
+		{"reject q " + claim + " 1002", "rejected 0 messages"},
+	} {
+		if out := s.ok("", strings.Fields(step.args)...); !strings.Contains(out, step.want) {
+			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
+		}
+	}
+}
+
+func TestMessagesThatReceiveWroteAreSettledTogetherOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	s.ok("1\n2\n3\n", "send", "q")
+	first, second := s.ok("", "receive", "q"), s.ok("", "receive", "q", "--max", "2")
+	s.fails(3, "WR009", first+`{"id":1,"claim_id":999999999}`, "ack", "q")
+	s.fails(2, "message 2 on standard input has no id or no claim_id", first+`{"id":1}`, "ack", "q")
+	s.fails(2, "message 2 on standard input", first+"{", "ack", "q")
+	if out := s.ok(second+first, "ack", "q", "-o", "json"); out != `{"finished":3}`+"\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok(first, "ack", "q"); out != "finished 0 messages\n" {
+		t.Errorf("printed %q", out)
+	}
+	if out := s.ok("", "ack", "q"); out != "finished 0 messages\n" {
+		t.Errorf("nothing on standard input printed %q", out)
+	}
+}
+
+func TestLogsAreMadeUsedShownAndDropped(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	for _, step := range []struct{ args, want string }{
+		{"log create own --unlogged --retention 1h", "log own is there"},
+		{"log create own --unlogged --retention 1h", "log own is there"},
+		{"log configure own --segment-bytes 131072", "log own is configured"},
+		{"queue create mine --log own --ordered", "queue mine is there"},
+		{"queue create mine --log own --ordered", "queue mine is there"},
+		{"group show mine default -o json", `"ordered":true`},
+		{"log list", "own   true      128 KiB  16 MiB  1h         1"},
+		{"log list -o json", `"log":"main","unlogged":false`},
+		{"queue drop mine --yes", "queue mine is gone"},
+		{"log drop own", "log own is gone"},
 	} {
 		if out := s.ok("", strings.Fields(step.args)...); !strings.Contains(out, step.want) {
 			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
@@ -44,7 +84,7 @@ func TestTheListsOfAGroupAreShownPageByPage(t *testing.T) {
 	s.ok(`{"payload":1,"key":"a"}`+"\n"+`{"payload":2,"key":"b"}`+"\n", "send", "q", "--envelope")
 	for range 2 {
 		claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--group", "o"))[0].ClaimID, 10)
-		s.ok("", "nack", "q", claim, "--delay", "1h", "--reason", "no flour")
+		s.ok("", "nack", "q", claim, "--all", "--delay", "1h", "--reason", "no flour")
 	}
 	first := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q"))[0].ClaimID, 10)
 	second := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q"))[0].ClaimID, 10)
@@ -57,7 +97,7 @@ func TestTheListsOfAGroupAreShownPageByPage(t *testing.T) {
 		{"claims q --max 1", first, second},
 		{"claims q --after " + first, second, first + " "},
 		{"delayed q", "PAYLOAD\n3", "no flour"},
-		{"delayed q --after 3", "\n4 ", "\n3 "},
+		{"delayed q --after 2000", "\n2001 ", "\n2000 "},
 		{"parked-keys q --group o", "time       20", "\n-"},
 		{"parked-keys q --group o --after a", "\nb    -", "\na "},
 		{"parked-keys q --group o --after-lane 0", "REASON\n", "no flour"},
@@ -76,10 +116,10 @@ func TestReleasedMessagesAreReceivedAgainAsTheirFirstAttempt(t *testing.T) {
 	s := newShell(t, 0)
 	s.ok("1\n2\n", "send", "q")
 	claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--max", "2"))[0].ClaimID, 10)
-	if out := s.ok("", "release", "q", claim, "1", "-o", "json"); out != `{"finished":1}`+"\n" {
+	if out := s.ok("", "release", "q", claim, "1000", "-o", "json"); out != `{"finished":1}`+"\n" {
 		t.Errorf("printed %q", out)
 	}
-	if out := s.ok("", "release", "q", claim); out != "gave back 1 message\n" {
+	if out := s.ok("", "release", "q", claim, "--all"); out != "gave back 1 message\n" {
 		t.Errorf("printed %q", out)
 	}
 	if out := s.ok("", "receive", "q", "--max", "2"); strings.Count(out, `"attempt":1,`) != 2 {
@@ -91,12 +131,11 @@ func TestDeadLettersAreOnlyTouchedByNameOrAllOnRequest(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
 	s.ok("1\n2\n3\n", "send", "q")
-	claim := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q", "--max", "3"))[0].ClaimID, 10)
-	s.ok("", "reject", "q", claim)
+	s.ok(s.ok("", "receive", "q", "--max", "3"), "reject", "q")
 	s.fails(2, "--all", "", "dead", "discard", "q")
-	s.fails(2, "--all", "", "dead", "discard", "q", "1", "--all")
+	s.fails(2, "--all", "", "dead", "discard", "q", "1000", "--all")
 	s.fails(3, "WR017", "", "dead", "discard", "q", "77")
-	if out := s.ok("", "dead", "discard", "q", "2"); out != "discarded 1 dead letter\n" {
+	if out := s.ok("", "dead", "discard", "q", "1001"); out != "discarded 1 dead letter\n" {
 		t.Errorf("printed %q", out)
 	}
 	if out := s.ok("", "dead", "redrive", "q", "--all"); out != "sent back 2 dead letters\n" {
@@ -112,8 +151,9 @@ func TestADeadLetterIsShownWhole(t *testing.T) {
 		"short", long, "Traceback:\n\tFile \"a.py\"\n" + long + "\nValueError: \x1b[31mno\n",
 	} {
 		s.ok("", "send", "q", `{"a":1}`, "--headers", `{"trace":"`+long+`"}`)
-		got := lines[received](t, s.ok("", "receive", "q"))[0]
-		s.ok("", "reject", "q", strconv.FormatInt(got.ClaimID, 10), "--reason", reason)
+		line := s.ok("", "receive", "q")
+		got := lines[received](t, line)[0]
+		s.ok(line, "reject", "q", "--reason", reason)
 		out := s.ok("", "dead", "show", "q", strconv.FormatInt(got.ID, 10))
 		for line := range strings.Lines(reason) {
 			line = strings.NewReplacer("\n", "", "\t", "    ", "\x1b", " ").Replace(line)
@@ -131,12 +171,12 @@ func TestQueuesAndGroupsAreMadeShownAndDropped(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
 	for _, step := range []struct{ args, want string }{
-		{"queue list", "q      1      1           1m  "},
+		{"queue list", "q      main  16     1           1m  "},
 		{"queue show q", "default"},
 		{"group create q g --max-attempts 3 --backoff-min 10ms --start end", "group g of queue q is there"},
 		{"group list q", "default"},
 		{"group show q g", "10ms"},
-		{"queue list -o json", `"lanes":1`},
+		{"queue list -o json", `"lanes":16`},
 		{"group show q g -o json", `"backoff_min_ms":10`},
 		{"group drop q g --yes", "group g of queue q is gone"},
 		{"queue drop q --yes", "queue q is gone"},
@@ -154,16 +194,16 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
 	s.ok("1\n2\n3\n", "send", "q")
-	s.ok("", "group", "create", "q", "g", "--ordered", "--patience", "3s")
+	s.ok("", "group", "create", "q", "g", "--ordered")
 	for _, step := range []struct{ args, want string }{
-		{"queue configure q --message-bytes-max 2000 --retention 1h --ttl 48h --aging 5s", "queue q is configured"},
-		{"queue list -o json", `"aging_ms":5000,"ttl_ms":172800000,"retention_ms":3600000,`},
-		{"queue list -o json", `"message_bytes_max":2000,"segment_bytes":67108864,"claims_bytes":16777216`},
+		{"queue configure q --message-bytes-max 2000 --ttl 48h --aging 5s", "queue q is configured"},
+		{"queue list -o json", `"aging_ms":5000,"ttl_ms":172800000,`},
+		{"queue list -o json", `"log":"main","lanes":16,"message_bytes_max":2000`},
 		{"queue create levels --priorities 2 --dedup-window 1h --backlog-max 5", "queue levels is there"},
 		{"queue show levels -o json", `"dedup_window_ms":3600000,"backlog_max":5`},
 		{"send levels 1 --priority 1", "1"},
 		{"group configure q g --max-attempts 2 --backoff-max 1m", "group g of queue q is configured"},
-		{"group show q g -o json", `"max_attempts":2,"backoff_min_ms":1000,"backoff_max_ms":60000,"patience_ms":3000`},
+		{"group show q g -o json", `"max_attempts":2,"backoff_min_ms":1000,"backoff_max_ms":60000`},
 		{"queue pause q", "queue q is paused"},
 		{"queue show q -o json", `"paused":true`},
 		{"status", "\nq is paused: it delivers nothing\n"},
@@ -179,8 +219,8 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 		{"status -o json", `"paused":[]`},
 		{"group resume q g", "group g of queue q is no longer paused"},
 		{"receive q", `"payload":1`},
-		{"get q 1", "group default  claimed\ngroup g        waiting"},
-		{"get q 1 -o json", `"states":{"default":"claimed","g":"waiting"}`},
+		{"get q 1000", "group default  claimed\ngroup g        waiting"},
+		{"get q 1000 -o json", `"states":{"default":"claimed","g":"waiting"}`},
 		{"group seek q default start", "group default of queue q is at start"},
 		{"receive q", `"payload":1`},
 		{"group purge q g --yes", "purged 3 messages"},
@@ -200,7 +240,7 @@ func TestTheDoctorFailsWhenMessagesWaitAndNamesTheCure(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
 	s.ok("", "doctor")
-	s.db.Exec(t, "update weir_internal.queues set birth = '{}'") // as if it had come in a dump
+	s.db.Exec(t, "update weir_internal.queues set origin = '{}'") // as if it had come in a dump
 	r := s.fails(1, "something is wrong", "", "doctor")
 	if !strings.Contains(r.out, "queue q") || !strings.Contains(r.out, "cure: ") {
 		t.Errorf("printed %s", r.out)
@@ -239,7 +279,7 @@ func TestTopicsAreBoundRoutedAndPublished(t *testing.T) {
 		{"topic list", "order.*  q"},
 		{"topic route order.paid", "q\n"},
 		{"topic route user.new -o json", "[]"},
-		{"publish order.paid 5 --key k", "q      1"},
+		{"publish order.paid 5 --key k", "q      1000"},
 		{"receive q", `"key":"k","payload":5`},
 		{"publish user.new 5 -o json", "[]"},
 		{"topic unbind order.* q", "order.* leads to queue q no longer"},
@@ -297,15 +337,23 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"group seek q none end", 3, "WR003"},
 		{"send q 1 --priority 1", 2, "WR006"},
 		{"send q 1 --delay -1s", 2, "WR006"},
-		{"queue create levels --lanes 256 --priorities 2", 2, "WR006"},
+		{"queue create levels --lanes 257", 2, "WR006"},
+		{"log create No/Good", 2, "WR005"},
+		{"log configure main", 2, "name a setting"},
+		{"log drop main", 2, "WR006"},
 		{"queue configure q --ttl -1s", 2, "WR006"},
 		{"tail q --max -1", 2, "at least 1"},
 		{"tail q --start yesterweek", 2, "WR006"},
 		{"group resume q none", 3, "WR003"},
 		{"group purge q none", 3, "WR003"},
-		{"ack q 999999999", 3, "WR009"},
+		{"ack q 999999999 --all", 3, "WR009"},
+		{"ack q 1", 2, "say --all"},
+		{"ack q 1 1000 --all", 2, "say --all"},
+		{"ack q --all", 2, "name it"},
+		{"reject q 1", 2, "by id"},
+		{"reject q 1 --all", 2, "unknown flag"},
 		{"dead show q 1", 3, "WR017"},
-		{"queue create q", 4, "WR002"},
+		{"queue create q --lanes 3", 4, "WR002"},
 		{"group create q default", 4, "WR004"},
 		{"status --dsn postgres://127.0.0.1:1/x", 5, "08001"},
 		{"status --dsn nonsense", 2, "invalid_dsn"},
@@ -320,19 +368,19 @@ func TestTheHintForAMissingQueueOrGroupIsTheCommandThatMakesItOrWhichNamesThereA
 	s := newShell(t, 0)
 	const noQueue, noGroup = "No queue has such a name. Use 1 to 47", "No group has such a name. Use 1 to 47"
 	for args, hint := range map[string]string{
-		"send none 1":     "weir queue create none",
-		"queue show none": "weir queue create none",
-		"queue configure none --segment-bytes 70000": "weir queue create none",
-		"revoke admin none postgres":                 "weir queue create none",
-		"topic bind a.b none":                        "weir queue create none",
-		"send Orders 1":                              noQueue,
-		"queue show Orders":                          noQueue,
-		"receive q --group none":                     "weir group create q none",
-		"group show q none":                          "weir group create q none",
-		"group configure q none --max-attempts 2":    "weir group create q none",
-		"receive q --group Bills":                    noGroup,
-		"group show q Bills":                         noGroup,
-		"group configure q Bills --max-attempts 2":   noGroup,
+		"send none 1":                              "weir queue create none",
+		"queue show none":                          "weir queue create none",
+		"queue configure none --lanes 3":           "weir queue create none",
+		"revoke admin none postgres":               "weir queue create none",
+		"topic bind a.b none":                      "weir queue create none",
+		"send Orders 1":                            noQueue,
+		"queue show Orders":                        noQueue,
+		"receive q --group none":                   "weir group create q none",
+		"group show q none":                        "weir group create q none",
+		"group configure q none --max-attempts 2":  "weir group create q none",
+		"receive q --group Bills":                  noGroup,
+		"group show q Bills":                       noGroup,
+		"group configure q Bills --max-attempts 2": noGroup,
 	} {
 		s.fails(3, "hint: "+hint, "", strings.Fields(args)...)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -70,8 +69,7 @@ func TestWhatGoesForGoodIsCountedAndAskedFor(t *testing.T) {
 	s := newShell(t, 0)
 	s.ok("", "group", "create", "q", "g")
 	s.ok("1\n2\n3\n", "send", "q")
-	claim := lines[received](t, s.ok("", "receive", "q"))[0].ClaimID
-	s.ok("", "reject", "q", strconv.FormatInt(claim, 10))
+	s.ok(s.ok("", "receive", "q"), "reject", "q")
 	for _, c := range []struct{ args, asks string }{
 		{"dead discard q --all", "1 dead letter of group default of queue q go for good. Go on? [y/N]"},
 		{"group purge q g", "3 messages of group g of queue q go for good. Go on? [y/N]"},

@@ -40,7 +40,7 @@ type result struct {
 func newShell(t *testing.T, major int) *shell {
 	t.Helper()
 	s := &shell{T: t, db: pgtest.New(t, pgtest.Options{Major: major})}
-	s.ok("", "queue", "create", "q", "--lanes", "1")
+	s.ok("", "queue", "create", "q")
 	return s
 }
 

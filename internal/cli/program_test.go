@@ -215,7 +215,7 @@ func dataSurvive(t *testing.T, p *program) {
 	claim := strconv.FormatInt(lines[received](t, p.ok("receive", "q", "--lease", "1h"))[0].ClaimID, 10)
 	first.kill()
 	second := p.up()
-	if out := p.ok("ack", "q", claim); out != "finished 1 message\n" {
+	if out := p.ok("ack", "q", claim, "--all"); out != "finished 1 message\n" {
 		t.Errorf("a claim from before the crash: %s", out)
 	}
 	second.stop(syscall.SIGTERM)

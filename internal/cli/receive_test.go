@@ -17,7 +17,7 @@ import (
 func TestReceiveTakesAsManyAsAskedForAndNoMore(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
-	s.ok("", "queue", "create", "wide") // 16 lanes: one claim holds a part only
+	s.ok("", "queue", "create", "wide")
 	for i := range 5 {
 		s.ok("", "send", "wide", strconv.Itoa(i))
 	}
