@@ -307,7 +307,7 @@ func TestNeitherPayloadsNorTokensComeIntoTheLog(t *testing.T) {
 	t.Parallel()
 	const marker = "MARK-8f1c"
 	db, log := pgtest.New(t, pgtest.Options{}), &logged{}
-	db.Exec(t, "select weir.create_queue('q', lanes => 1, message_bytes_max => 2000), weir.bind('news', 'q')")
+	db.Exec(t, "select weir.create_queue('q', message_bytes_max => 2000), weir.bind('news', 'q')")
 	token, digest := auth.NewToken()
 	db.Exec(t, "select weir.create_token('t', $1, verbs => '{produce,consume,admin,read}')", digest)
 	url, _ := serveWith(t, db, server.Options{

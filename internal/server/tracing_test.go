@@ -156,7 +156,7 @@ const (
 
 func TestATraceLeadsFromTheProducerThroughTheQueueToTheConsumer(t *testing.T) {
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	db.Exec(t, "select weir.create_queue('q')")
 	c, url, stop := traced(t, db)
 	given := `{"a": 1.50, "traceparent":"00-` + givenTrace + `-b7ad6b7169203331-01"}`
 	sent := ask(t, "POST", url+"/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2,"headers":{"n": 1.50}},
@@ -174,9 +174,9 @@ func TestATraceLeadsFromTheProducerThroughTheQueueToTheConsumer(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.text), &body); err != nil || len(body.Messages) != 3 {
 		t.Fatalf("%v: %s", err, got.text)
 	}
-	ask(t, "POST", url+"/v1/queues/q/groups/default/ack", fmt.Sprintf(`{"acks":[{"claim_id":%d}]}`,
+	ask(t, "POST", url+"/v1/queues/q/groups/default/ack", fmt.Sprintf(`{"acks":[{"claim_id":%d,"all":true}]}`,
 		body.Messages[0].ClaimID), nil)
-	ask(t, "POST", url+"/v1/queues/q/groups/default/ack", `{"acks":[{"claim_id":1}]}`, nil)
+	ask(t, "POST", url+"/v1/queues/q/groups/default/ack", `{"acks":[{"claim_id":1,"all":true}]}`, nil)
 	ask(t, "GET", url+"/v1/queues/q", "", nil)
 	ask(t, "GET", url+"/healthz", "", nil)
 	stop()
@@ -221,7 +221,7 @@ func TestATraceLeadsFromTheProducerThroughTheQueueToTheConsumer(t *testing.T) {
 
 func TestOneMessageIsNamedByItsIDAndAStreamHasASpanForEachBatch(t *testing.T) {
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	db.Exec(t, "select weir.create_queue('q')")
 	c, url, stop := traced(t, db)
 	ask(t, "POST", url+"/v1/queues/q/messages", `{"messages":[{"payload":1}]}`, nil)
 	ctx, leave := context.WithCancel(t.Context())

@@ -123,7 +123,7 @@ func implied(needs []string) []string {
 func TestEveryRouteAsksForATokenWithItsVerbAndQueue(t *testing.T) {
 	t.Parallel()
 	s, h := gatedSite(t, auth.Options{})
-	s.db.Exec(t, "select weir.create_queue('mine', lanes => 1), weir.create_queue('other', lanes => 1)")
+	s.db.Exec(t, "select weir.create_queue('mine'), weir.create_queue('other')")
 	for _, verb := range verbs {
 		rest := strings.Join(slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == verb }), ",")
 		h.holder(t, "only-"+verb, "mine", verb)
@@ -169,7 +169,7 @@ func TestEveryRouteAsksForATokenWithItsVerbAndQueue(t *testing.T) {
 func TestAServerThatOnlyLetsLookRefusesEverythingElseToEverybody(t *testing.T) {
 	t.Parallel()
 	s, h := gatedSite(t, auth.Options{ReadOnly: true})
-	s.db.Exec(t, "select weir.create_queue('mine', lanes => 1), weir.send('mine', '1')")
+	s.db.Exec(t, "select weir.create_queue('mine'), weir.send('mine', '1')")
 	h.holder(t, "root", "*", strings.Join(verbs, ","))
 	looking := 0
 	for _, o := range operations(t) {
@@ -199,7 +199,7 @@ func TestAServerThatOnlyLetsLookRefusesEverythingElseToEverybody(t *testing.T) {
 func TestATokenSeesAndTouchesItsOwnQueuesOnly(t *testing.T) {
 	t.Parallel()
 	s, h := gatedSite(t, auth.Options{})
-	s.db.Exec(t, `select weir.create_queue(n, lanes => 1) from unnest(array['eu.orders', 'eu.mail', 'us.orders']) n`)
+	s.db.Exec(t, `select weir.create_queue(n) from unnest(array['eu.orders', 'eu.mail', 'us.orders']) n`)
 	s.db.Exec(t, "select weir.bind('news', 'eu.mail'), weir.bind('news.all', 'eu.mail')")
 	s.db.Exec(t, "select weir.bind('news.all', 'us.orders')")
 	s.db.Exec(t, "select weir.send('us.orders', '1')")
@@ -228,15 +228,15 @@ func TestATokenSeesAndTouchesItsOwnQueuesOnly(t *testing.T) {
 		{"POST", "/v1/queues/eu.new/rename", `{"new_name":"us.new"}`, 403, "", ""},
 		{"POST", "/v1/queues/eu.new/rename", `{"new_name":"eu.newer"}`, 200, "", ""},
 		{"POST", "/v1/transaction", `{"sends":[{"queue":"us.orders",` + message + `}]}`, 403, "body.sends[0]", ""},
-		{"POST", "/v1/transaction", `{"acks":[{"queue":"us.orders","claim_id":` + foreign + `}]}`, 403, "body.acks[0]", ""},
+		{"POST", "/v1/transaction", `{"acks":[{"queue":"us.orders","claim_id":` + foreign + `,"all":true}]}`, 403, "body.acks[0]", ""},
 		{
 			"POST", "/v1/transaction", `{"finishes":[{"queue":"us.orders","claim_id":` + foreign + `,"id":1}]}`,
 			403, "body.finishes[0]", "",
 		},
-		{"POST", "/v1/transaction", `{"nacks":[{"queue":"us.orders","claim_id":` + foreign + `}]}`, 403, "body.nacks[0]", ""},
+		{"POST", "/v1/transaction", `{"nacks":[{"queue":"us.orders","claim_id":` + foreign + `,"all":true}]}`, 403, "body.nacks[0]", ""},
 		{
 			"POST", "/v1/transaction",
-			`{"acks":[{"queue":"eu.orders","claim_id":` + own + `}],"sends":[{"queue":"us.orders",` + message + `}]}`,
+			`{"acks":[{"queue":"eu.orders","claim_id":` + own + `,"all":true}],"sends":[{"queue":"us.orders",` + message + `}]}`,
 			403, "body.sends[0]", "",
 		},
 		{"POST", "/v1/queues/us%2Eorders/messages", "{" + message + "}", 403, "", ""},
@@ -265,7 +265,7 @@ func TestATokenSeesAndTouchesTheSchedulesOfItsOwnQueuesOnly(t *testing.T) {
 	t.Parallel()
 	s, h := gatedSite(t, auth.Options{})
 	for _, at := range []string{"eu", "us"} {
-		s.db.Exec(t, "select weir.create_queue($1 || '.orders', lanes => 1)", at)
+		s.db.Exec(t, "select weir.create_queue($1 || '.orders')", at)
 		s.db.Exec(t, "select weir.schedule($1, '@hourly', $1 || '.orders', 'k')", at)
 	}
 	h.holder(t, "eu", "eu.*", "produce,consume,read,admin")
@@ -300,7 +300,7 @@ func TestATokenSeesAndTouchesTheSchedulesOfItsOwnQueuesOnly(t *testing.T) {
 func TestWhoMayOnlyReadSeesClaimsAndCanDoNothingWithThem(t *testing.T) {
 	t.Parallel()
 	s, h := gatedSite(t, auth.Options{})
-	s.db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	s.db.Exec(t, "select weir.create_queue('q')")
 	s.db.Exec(t, "select weir.send('q', '1')")
 	claim := pgtest.QueryVal[int64](t, s.db, "select claim_id from weir.receive('q')")
 	h.holder(t, "reader", "q", "read")
@@ -325,7 +325,7 @@ func TestWhoMayOnlyReadSeesClaimsAndCanDoNothingWithThem(t *testing.T) {
 func TestAClaimNamesTheClientThatThisServerHandedItTo(t *testing.T) {
 	t.Parallel()
 	s, h := gatedSite(t, auth.Options{})
-	s.db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	s.db.Exec(t, "select weir.create_queue('q')")
 	s.db.Exec(t, "select weir.send_batch('q', array['1', '2', '3', '4', '5']::jsonb[])")
 	s.db.Exec(t, "select weir.receive('q')")
 	h.holder(t, "cook", "q", "consume")

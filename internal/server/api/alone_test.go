@@ -11,9 +11,9 @@ import (
 func TestAQueueWhoseCallsHangLeavesConnectionsToOthers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
-	s.db.Exec(t, "select weir.create_queue('other', lanes => 1)")
+	s.db.Exec(t, "select weir.create_queue('other')")
 	busy := s.db.Conn(t)
-	for _, sql := range []string{"begin", "lock table weir_internal.q1_log_0"} {
+	for _, sql := range []string{"begin", "lock table weir_log.log_0"} {
 		if _, err := busy.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}

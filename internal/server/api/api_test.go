@@ -68,7 +68,7 @@ func TestAMessageGoesTheWholeWayOfClaimsOverHTTP(t *testing.T) {
 	if n := finished(ask("nack", fmt.Sprintf(`,"ids":[%d],"delay_ms":0,"reason":"busy"`, first[1].ID)), "nack"); n != 1 {
 		t.Errorf("gave back %d of one", n)
 	}
-	if n := finished(ask("reject", `,"reason":"no good"`), "reject"); n != 1 {
+	if n := finished(ask("reject", fmt.Sprintf(`,"ids":[%d],"reason":"no good"`, first[2].ID)), "reject"); n != 1 {
 		t.Errorf("rejected %d, and one was left", n)
 	}
 	again := s.receive()
@@ -99,7 +99,7 @@ func TestReleasedMessagesComeAgainAtOnceAndTheAttemptIsNotCounted(t *testing.T) 
 	claim := first[0].ClaimID
 	part := fmt.Sprintf(`{"claim_id":%d,"ids":[%d]}`, claim, first[1].ID)
 	unknown := s.want(http.StatusNotFound, "POST", group+"/release",
-		fmt.Sprintf(`{"releases":[%s,{"claim_id":%d}]}`, part, claim+1<<30))
+		fmt.Sprintf(`{"releases":[%s,{"claim_id":%d,"all":true}]}`, part, claim+1<<30))
 	if p := decode[api.Problem](s, unknown); p.SQLState != "WR009" || p.Errors[0].Location != "body.releases[1]" {
 		t.Errorf("problem %s", unknown)
 	}
@@ -111,7 +111,7 @@ func TestReleasedMessagesComeAgainAtOnceAndTheAttemptIsNotCounted(t *testing.T) 
 	if text != want {
 		t.Errorf("releases: %s, want %s", text, want)
 	}
-	s.want(http.StatusOK, "POST", group+"/release", fmt.Sprintf(`{"releases":[{"claim_id":%d}]}`, claim))
+	s.want(http.StatusOK, "POST", group+"/release", fmt.Sprintf(`{"releases":[{"claim_id":%d,"all":true}]}`, claim))
 	again := s.receive()
 	if len(again) != 2 || again[0].Attempt != 1 || again[1].Attempt != 1 || again[0].ClaimID == claim {
 		t.Errorf("received again: %+v", again)
@@ -123,16 +123,18 @@ func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	s := newSite(t, 0)
 	const queue = "/v1/queues/q"
 	s.want(http.StatusOK, "PUT", queue, "")
-	text := s.want(http.StatusOK, "PUT", queue, `{"lanes":1,"message_bytes_max":2000}`)
-	if q := decode[engine.Queue](s, text); q.MessageBytesMax != 2000 {
+	text := s.want(http.StatusOK, "PUT", queue, `{"lanes":3,"message_bytes_max":2000}`)
+	if q := decode[engine.Queue](s, text); q.MessageBytesMax != 2000 || q.Lanes != 3 {
 		t.Errorf("queue %s", text)
 	}
-	p := decode[api.Problem](s, s.want(http.StatusConflict, "PUT", queue, `{"lanes":2,"message_bytes_max":3000}`))
-	if p.SQLState != "WR002" {
-		t.Errorf("problem %+v", p)
+	for _, fixed := range []string{`"priorities":2`, `"ordered":true`, `"log":"other"`} {
+		text := s.want(http.StatusConflict, "PUT", queue, `{"message_bytes_max":3000,`+fixed+`}`)
+		if p := decode[api.Problem](s, text); p.SQLState != "WR002" {
+			t.Errorf("problem %s", text)
+		}
 	}
-	text = s.want(http.StatusOK, "PATCH", queue, `{"segment_bytes":70000,"ttl_ms":5000}`)
-	if q := decode[engine.Queue](s, text); q.SegmentBytes != 70_000 || q.MessageBytesMax != 2000 ||
+	text = s.want(http.StatusOK, "PATCH", queue, `{"lanes":4,"ttl_ms":5000}`)
+	if q := decode[engine.Queue](s, text); q.Lanes != 4 || q.MessageBytesMax != 2000 ||
 		time.Duration(q.TTL) != 5*time.Second {
 		t.Errorf("queue %s", text)
 	}
@@ -140,10 +142,10 @@ func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	s.want(http.StatusCreated, "PUT", g, `{"ordered":true,"max_attempts":3,"backoff_min_ms":10}`)
 	s.want(http.StatusOK, "PUT", g, `{"max_attempts":4}`)
 	s.want(http.StatusConflict, "PUT", g, `{"ordered":false,"max_attempts":5}`)
-	text = s.want(http.StatusOK, "PATCH", g, `{"patience_ms":2000}`)
+	text = s.want(http.StatusOK, "PATCH", g, `{"backoff_max_ms":2000}`)
 	shown := decode[engine.Group](s, text)
 	if shown.MaxAttempts != 4 || time.Duration(shown.BackoffMin) != 10*time.Millisecond || !shown.Ordered ||
-		time.Duration(shown.Patience) != 2*time.Second || text != s.want(http.StatusOK, "GET", g, "") {
+		time.Duration(shown.BackoffMax) != 2*time.Second || text != s.want(http.StatusOK, "GET", g, "") {
 		t.Errorf("group %s", text)
 	}
 	s.want(http.StatusNoContent, "DELETE", g, "")
@@ -152,6 +154,24 @@ func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	s.want(http.StatusNoContent, "DELETE", queue, "")
 	s.want(http.StatusNotFound, "GET", queue, "")
 	s.want(http.StatusNotFound, "PATCH", queue, `{}`)
+}
+
+func TestALogIsMadeConfiguredListedAndDroppedOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	const own = "/v1/logs/own"
+	s.want(http.StatusCreated, "PUT", own, `{"unlogged":true,"retention_ms":1000}`)
+	s.want(http.StatusOK, "PUT", own, `{"unlogged":true,"retention_ms":1000}`)
+	s.want(http.StatusOK, "PATCH", own, `{"segment_bytes":131072}`)
+	s.want(http.StatusCreated, "PUT", "/v1/queues/mine", `{"log":"own","ordered":true}`)
+	logs := decode[struct{ Logs []engine.Log }](s, s.want(http.StatusOK, "GET", "/v1/logs", "")).Logs
+	if len(logs) != 2 || logs[1].Name != "own" || !logs[1].Unlogged || logs[1].SegmentBytes != 131072 ||
+		time.Duration(logs[1].Retention) != time.Second || logs[1].Queues != 1 {
+		t.Errorf("logs %+v", logs)
+	}
+	s.want(http.StatusBadRequest, "DELETE", own, "")
+	s.want(http.StatusNoContent, "DELETE", "/v1/queues/mine", "")
+	s.want(http.StatusNoContent, "DELETE", own, "")
 }
 
 func TestPauseResumeSeekPurgeAndRenameOverHTTP(t *testing.T) {
@@ -220,7 +240,7 @@ func TestAPublishedMessageReachesTheQueuesOfItsTopic(t *testing.T) {
 func TestAPublishedMessageHasItsPriorityAndIsSentOnceByItsDedupKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
-	s.want(http.StatusCreated, "PUT", "/v1/queues/levels", `{"lanes":1,"priorities":2}`)
+	s.want(http.StatusCreated, "PUT", "/v1/queues/levels", `{"priorities":2}`)
 	s.want(http.StatusNoContent, "PUT", "/v1/topics/a.b/queues/levels", "")
 	const path = "/v1/topics/a.b/messages"
 	s.want(http.StatusCreated, "POST", path, `{"messages":[{"payload":"low","dedup_key":"1"}]}`)
@@ -301,7 +321,7 @@ func TestATransactionFinishesJobsWithTheirResultsOnceOrNotAtAll(t *testing.T) {
 		}](s, s.want(http.StatusOK, "GET", fmt.Sprint("/v1/queues/q/jobs/", list[i].ID), ""))
 		return job.State + " " + string(job.Result)
 	}
-	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction", body+`,"acks":[{"queue":"none","claim_id":1}]}`)
+	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction", body+`,"acks":[{"queue":"none","claim_id":1,"all":true}]}`)
 	if p := decode[api.Problem](s, refused); p.SQLState != "WR001" || p.Errors[0].Location != "body.acks[0]" {
 		t.Errorf("problem %s", refused)
 	}
@@ -438,13 +458,13 @@ func TestSeveralAcksHappenTogetherOrNotAtAllAndTheProblemNamesTheWrongOne(t *tes
 		claims = append(claims, s.receive()[0].ClaimID)
 	}
 	text := s.want(http.StatusNotFound, "POST", group+"/ack",
-		fmt.Sprintf(`{"acks":[{"claim_id":%d},{"claim_id":%d}]}`, claims[0], claims[1]+1<<30))
+		fmt.Sprintf(`{"acks":[{"claim_id":%d,"all":true},{"claim_id":%d,"all":true}]}`, claims[0], claims[1]+1<<30))
 	p := decode[api.Problem](s, text)
 	if p.SQLState != "WR009" || len(p.Errors) != 1 || p.Errors[0].Location != "body.acks[1]" {
 		t.Errorf("problem %s", text)
 	}
 	text = s.want(http.StatusOK, "POST", group+"/ack",
-		fmt.Sprintf(`{"acks":[{"claim_id":%d},{"claim_id":%d}]}`, claims[0], claims[1]))
+		fmt.Sprintf(`{"acks":[{"claim_id":%d,"all":true},{"claim_id":%d,"all":true}]}`, claims[0], claims[1]))
 	want := fmt.Sprintf(`{"acks":[{"claim_id":%d,"finished":1},{"claim_id":%d,"finished":1}]}`, claims[0], claims[1])
 	if text != want {
 		t.Errorf("acks: %s, want %s", text, want)
@@ -468,12 +488,15 @@ func TestWhatTheEngineRefusesIsAProblemWithItsCodeAndHint(t *testing.T) {
 		{"POST", "/v1/queues/q/messages", `{"messages":[{"key":"k"}]}`, 400, "WR007"},
 		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":"` + strings.Repeat("x", 2<<20) + `"}]}`, 413, "WR008"},
 		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":"\u0000"}]}`, 400, "22P05"},
-		{"POST", group + "/ack", `{"acks":[{"claim_id":1}]}`, 404, "WR009"},
+		{"POST", group + "/ack", `{"acks":[{"claim_id":1,"all":true}]}`, 404, "WR009"},
+		{"POST", group + "/ack", `{"acks":[{"claim_id":1}]}`, 400, "WR006"},
+		{"POST", group + "/nack", `{"nacks":[{"claim_id":1,"ids":[1],"all":true}]}`, 400, "WR006"},
+		{"POST", group + "/reject", `{"rejects":[{"claim_id":1,"all":true}]}`, 400, "WR006"},
 		{"POST", group + "/redrive", `{"ids":[1]}`, 404, "WR017"},
 		{"POST", group + "/redrive", `{}`, 400, "WR006"},
 		{"POST", group + "/discard", `{"ids":[1],"all":true}`, 400, "WR006"},
 		{"PATCH", "/v1/queues/q", `{"message_bytes_max":1}`, 400, "WR006"},
-		{"PATCH", group, `{"patience_ms":-1}`, 400, "WR006"},
+		{"PATCH", group, `{"backoff_min_ms":-1}`, 400, "WR006"},
 		{"PUT", "/v1/queues/q/groups/new", `{"start":"yesterweek"}`, 400, "WR006"},
 		{"POST", "/v1/queues/q/rename", `{"new_name":"Not Good"}`, 400, "WR005"},
 		{"GET", "/v1/queues/none/groups/g/events", "", 404, "WR001"},
@@ -493,7 +516,10 @@ func TestWhatTheEngineRefusesIsAProblemWithItsCodeAndHint(t *testing.T) {
 		{"POST", group + "/seek", `{"position":"77"}`, 404, "WR018"},
 		{"GET", "/v1/queues/q/messages/77", "", 404, "WR018"},
 		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":1,"priority":1}]}`, 400, "WR006"},
-		{"PATCH", "/v1/queues/q", `{"retention_ms":-1}`, 400, "WR006"},
+		{"PATCH", "/v1/logs/main", `{"retention_ms":-1}`, 400, "WR006"},
+		{"PATCH", "/v1/logs/none", `{"retention_ms":1}`, 400, "WR006"},
+		{"PUT", "/v1/logs/main", `{"unlogged":true}`, 409, "WR002"},
+		{"DELETE", "/v1/logs/main", "", 400, "WR006"},
 		{"PUT", "/v1/queues/q", `{"priorities":2}`, 409, "WR002"},
 		{"POST", "/v1/queues/none/pause", "", 404, "WR001"},
 		{"POST", "/v1/queues/q/groups/none/resume", "", 404, "WR003"},
@@ -503,7 +529,7 @@ func TestWhatTheEngineRefusesIsAProblemWithItsCodeAndHint(t *testing.T) {
 		{"GET", "/v1/topics/a..b/route", "", 400, "WR005"},
 		{"POST", "/v1/topics/a.b/messages", `{"messages":[]}`, 400, "WR006"},
 		{"POST", "/v1/transaction", `{}`, 400, "WR006"},
-		{"POST", "/v1/transaction", `{"acks":[{"queue":"none","claim_id":1}]}`, 404, "WR001"},
+		{"POST", "/v1/transaction", `{"acks":[{"queue":"none","claim_id":1,"all":true}]}`, 404, "WR001"},
 	} {
 		text := s.want(c.status, c.method, c.path, c.body)
 		p := decode[api.Problem](s, text)

@@ -45,32 +45,31 @@ func TestNumbersThatNoColumnHoldsAreRefusedOnEveryWayIn(t *testing.T) {
 	}
 }
 
-func TestAnEmptyListOfIdsIsRefusedAndNotTakenForFinishedWork(t *testing.T) {
+func TestAnItemThatNamesNoMessagesIsRefusedAndNotTakenForTheWholeClaim(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
 	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1}]}`)
 	claim := s.receive()[0].ClaimID
 	for _, list := range []string{"acks", "nacks", "releases", "rejects", "snoozes"} {
-		item := fmt.Sprintf(`{"claim_id":%d,"ids":[],"delay_ms":0}`, claim)
-		if list == "acks" || list == "releases" || list == "rejects" {
-			item = fmt.Sprintf(`{"claim_id":%d,"ids":[]}`, claim)
-		}
-		paths := map[string]string{group + "/" + strings.TrimSuffix(list, "s"): item}
-		if list != "snoozes" {
-			paths["/v1/transaction"] = `{"queue":"q",` + item[1:]
-		}
-		for path, item := range paths {
-			text := s.want(http.StatusBadRequest, "POST", path, `{"`+list+`":[`+item+`]}`)
-			p := decode[api.Problem](s, text)
-			if p.SQLState != "WR006" || len(p.Errors) != 1 || p.Errors[0].Location != "body."+list+"[0].ids" {
-				t.Errorf("%s %s: %s", path, list, text)
+		for _, names := range []string{"", `,"ids":[]`, `,"ids":null`} {
+			item := fmt.Sprintf(`{"claim_id":%d%s}`, claim, names)
+			paths := map[string]string{group + "/" + strings.TrimSuffix(list, "s"): item}
+			if list != "snoozes" {
+				paths["/v1/transaction"] = `{"queue":"q",` + item[1:]
+			}
+			for path, item := range paths {
+				text := s.want(http.StatusBadRequest, "POST", path, `{"`+list+`":[`+item+`]}`)
+				p := decode[api.Problem](s, text)
+				if p.SQLState != "WR006" || len(p.Errors) != 1 || !strings.HasPrefix(p.Errors[0].Location, "body."+list+"[0]") {
+					t.Errorf("%s %s: %s", path, list, text)
+				}
 			}
 		}
 	}
 	text := s.want(http.StatusOK, "POST", "/v1/transaction",
-		fmt.Sprintf(`{"acks":[{"queue":"q","claim_id":%d,"ids":null}]}`, claim))
+		fmt.Sprintf(`{"acks":[{"queue":"q","claim_id":%d,"all":true}]}`, claim))
 	if !strings.Contains(text, `"finished":1`) {
-		t.Errorf("ids that are null: %s", text)
+		t.Errorf("all of the claim: %s", text)
 	}
 }
 
@@ -161,7 +160,7 @@ func TestADatabaseThatIsGoneIsToldWithoutWhereItWas(t *testing.T) {
 		{"GET", "/readyz", ""},
 		{"POST", "/v1/queues/q/messages", `{"messages":[{"payload":1}]}`},
 		{"POST", group + "/receive", `{}`},
-		{"POST", "/v1/transaction", `{"acks":[{"queue":"q","claim_id":1}]}`},
+		{"POST", "/v1/transaction", `{"acks":[{"queue":"q","claim_id":1,"all":true}]}`},
 		{"GET", group + "/events", ""},
 	} {
 		text := s.want(http.StatusServiceUnavailable, c.method, c.path, c.body)

@@ -28,7 +28,7 @@ func TestWhoeverIsRevokedWhileHeWaitsGetsNothingThatComesLater(t *testing.T) {
 			t.Parallel()
 			now := &movable{}
 			s, h := gatedSite(t, auth.Options{Now: now.Now})
-			s.db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+			s.db.Exec(t, "select weir.create_queue('q')")
 			h.holder(t, "leaver", "*", "consume")
 			answer := make(chan string, 1)
 			go func() {
@@ -133,7 +133,7 @@ func TestACallerWhoSendsTooMuchIsToldWhenToComeAgain(t *testing.T) {
 func TestLookingAtWhatAnEventStreamWouldSayConsumesNothing(t *testing.T) {
 	t.Parallel()
 	s, h := gatedSite(t, auth.Options{})
-	s.db.Exec(t, "select weir.create_queue('q', lanes => 1), weir.send('q', '1')")
+	s.db.Exec(t, "select weir.create_queue('q'), weir.send('q', '1')")
 	h.holder(t, "worker", "*", "consume")
 	if status, _, text := s.as(h, "worker", http.MethodHead, group+"/events", ""); status != http.StatusMethodNotAllowed {
 		t.Errorf("%d %s", status, text)

@@ -15,7 +15,7 @@ type preview struct {
 func TestAPreviewCountsWhatASeekWouldDoAndLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
-	s.want(http.StatusOK, "PATCH", "/v1/queues/q", `{"retention_ms":86400000}`)
+	s.want(http.StatusOK, "PATCH", "/v1/logs/main", `{"retention_ms":86400000}`)
 	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", `{"messages":[{"payload":1},{"payload":2},{"payload":3}]}`)
 	s.want(http.StatusOK, "POST", group+"/pop", `{"max":2}`)
 	for position, want := range map[string]preview{

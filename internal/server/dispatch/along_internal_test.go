@@ -12,7 +12,7 @@ import (
 func TestAcksThatWaitGoAlongWithAReceiveAndAreDoneAlsoWhenThatIsRefused(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	db.Exec(t, "select weir.create_queue('q')")
 	client, err := engine.Open(t.Context(), db.DSN, engine.Options{MaxConns: 2})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{T: t, db: pgtest.New(t, pgtest.Options{})}
-	s.db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	s.db.Exec(t, "select weir.create_queue('q')")
 	s.start()
 	return s
 }

@@ -45,7 +45,7 @@ func TestSendsWithDedupKeysShareACallAndARepeatGetsTheFirstOnesID(t *testing.T) 
 func TestSendsWithOneDelayOrPriorityShareACallAndKeepIt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.db.Exec(t, "select weir.create_queue('levels', lanes => 1, priorities => 3)")
+	s.db.Exec(t, "select weir.create_queue('levels', priorities => 3)")
 	var sent sync.WaitGroup
 	for i := range 30 {
 		sent.Go(func() {

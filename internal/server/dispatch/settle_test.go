@@ -170,7 +170,7 @@ func TestASettlingThatWaitsForAnotherTransactionHoldsUpNoOther(t *testing.T) {
 		if i == 3 {
 			want = 1
 		}
-		if n, err := s.client.Ack(t.Context(), "q", m.ClaimID, nil); err != nil || n != want {
+		if n, err := s.client.Ack(t.Context(), "q", m.ClaimID, []int64{m.ID}); err != nil || n != want {
 			t.Errorf("ack of claim %d: %d, %v", i, n, err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestPopsOfManyTakeFewCallsAndEachMessageGoesToOne(t *testing.T) {
 func TestAQueueWhoseSendsHangLeavesRoomForThoseOfOthers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.db.Exec(t, "select weir.create_queue('p', lanes => 1)")
+	s.db.Exec(t, "select weir.create_queue('p')")
 	g, d := s.behind("weir.send_batch")
 	send := func(queue string) error {
 		_, err := d.Send(queue, message(1), engine.SendOptions{})
