@@ -13,14 +13,14 @@ func TestAQueueWhoseCallsHangLeavesConnectionsToOthers(t *testing.T) {
 	s := newSite(t, 0)
 	s.db.Exec(t, "select weir.create_queue('other')")
 	busy := s.db.Conn(t)
-	for _, sql := range []string{"begin", "lock table weir_log.log_0"} {
+	for _, sql := range []string{"begin", "select weir.pause('q', 'default')"} {
 		if _, err := busy.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var hanging sync.WaitGroup
 	for range 20 { // the server has eight connections
-		hanging.Go(func() { s.want(http.StatusOK, "GET", group+"/peek?max=1", "") })
+		hanging.Go(func() { s.want(http.StatusOK, "POST", group+"/resume", "") })
 	}
 	pgtest.WaitForRow(t, s.db, `select count(*) = 4 from pg_stat_activity
 		where datname = current_database() and wait_event_type = 'Lock'`)

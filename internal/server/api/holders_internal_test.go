@@ -9,7 +9,8 @@ import (
 func TestAHolderIsForgottenWithTheLastOfItsMessages(t *testing.T) {
 	t.Parallel()
 	h := newHolders()
-	list := []engine.Message{{ID: 1, ClaimID: 7}, {ID: 2, ClaimID: 7}, {ID: 3, ClaimID: 8}}
+	list := []engine.Message{{ID: 1, ClaimID: 7}, {ID: 2, ClaimID: 7}}
+	h.handed("q", []engine.Message{{ID: 3, ClaimID: 8}}, "10.0.0.1:1", "")
 	h.handed("q", list, "[2001:db8::1]:4711", "")
 	h.handed("other", list[:1], "10.0.0.1:1", "cook")
 	if client, caller := h.of("q", 7); client == nil || *client != "2001:db8::1" || caller != nil {
