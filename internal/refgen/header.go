@@ -24,12 +24,12 @@ type object struct {
 // title is a heading of install.sql with the files below it.
 type title struct {
 	name  string
-	paths []string // relative to sql/
+	paths []string // relative to sql/next/
 }
 
 // readTitles reads the table of contents.
 func readTitles(root string) ([]title, error) {
-	text, err := os.ReadFile(filepath.Join(root, "sql", "install.sql"))
+	text, err := os.ReadFile(filepath.Join(root, "sql", "next", "install.sql"))
 	if err != nil {
 		return nil, fmt.Errorf("read table of contents: %w", err)
 	}
@@ -47,15 +47,15 @@ func readTitles(root string) ([]title, error) {
 	return titles, nil
 }
 
-// readObject reads one file below sql/.
+// readObject reads one file of the table of contents.
 func readObject(root, path string) (object, error) {
-	text, err := os.ReadFile(filepath.Join(root, "sql", filepath.FromSlash(path)))
+	text, err := os.ReadFile(filepath.Join(root, "sql", "next", filepath.FromSlash(path)))
 	if err != nil {
 		return object{}, fmt.Errorf("read object: %w", err)
 	}
 	o, err := parseObject(string(text))
 	if err != nil {
-		return o, fmt.Errorf("parse sql/%s: %w", path, err)
+		return o, fmt.Errorf("parse sql/next/%s: %w", path, err)
 	}
 	return o, nil
 }
@@ -63,7 +63,7 @@ func readObject(root, path string) (object, error) {
 var (
 	sectionPat   = regexp.MustCompile(`^(Parameters|Returns|Raises|Locks):\s*(.*)$`)
 	paramPat     = regexp.MustCompile(`^  (\w+)\s+(.*)$`)
-	signaturePat = regexp.MustCompile(`(?s)create or replace function (.*?)\nlanguage `)
+	signaturePat = regexp.MustCompile(`(?s)create or replace (?:function|procedure) (.*?)\nlanguage `)
 	fieldPat     = regexp.MustCompile(`^\s+(\w+)\s+([\w.]+(?:\[\])?),?\s+-- (.*)$`)
 )
 
@@ -72,10 +72,12 @@ func parseObject(text string) (object, error) {
 	var o object
 	section := "purpose"
 	lines := strings.Split(text, "\n")
-	if len(lines) > 0 {
-		o.name, _, _ = strings.Cut(strings.TrimPrefix(lines[0], "-- "), "(")
+	o.name, _, _ = strings.Cut(strings.TrimPrefix(lines[0], "-- "), "(")
+	rest := lines[1:]
+	for open := lines[0]; strings.Count(open, "(") > strings.Count(open, ")") && len(rest) > 0; rest = rest[1:] {
+		open += rest[0]
 	}
-	for _, line := range lines[1:] {
+	for _, line := range rest {
 		line, ok := strings.CutPrefix(line, "--")
 		if !ok {
 			break

@@ -34,7 +34,7 @@ func renderSQL(root string) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	opening(&b, "sql/functions and sql/types", "SQL")
+	opening(&b, "the headers of the SQL files", "SQL")
 	b.WriteString(sqlIntro)
 	for _, s := range sections {
 		fmt.Fprintf(&b, "| %s | |\n|---|---|\n", s.name)
@@ -54,7 +54,7 @@ func renderSQL(root string) ([]byte, error) {
 	return append(bytes.TrimRight(b.Bytes(), "\n"), '\n'), nil
 }
 
-// publicSections reads what install.sql lists under its titles "Public: ..." and, last, the types of schema weir.
+// publicSections reads the functions that install.sql lists, under its titles, and, last, the types of schema weir.
 func publicSections(root string) ([]section, error) {
 	titles, err := readTitles(root)
 	if err != nil {
@@ -63,28 +63,25 @@ func publicSections(root string) ([]section, error) {
 	var sections []section
 	types := section{name: "Types"}
 	for _, t := range titles {
-		name, public := strings.CutPrefix(t.name, "Public: ")
-		if !public && t.name != "Types" {
-			continue
-		}
-		s := section{name: strings.ToUpper(name[:1]) + name[1:]}
+		s := section{name: t.name}
 		for _, path := range t.paths {
-			if strings.Contains(path, "/") {
-				o, err := readObject(root, path)
-				if err != nil {
-					return nil, err
-				}
+			function, kind := strings.Contains(path, "functions/"), strings.Contains(path, "types/")
+			if !function && !kind {
+				continue
+			}
+			o, err := readObject(root, path)
+			switch {
+			case kind && !strings.HasPrefix(o.name, "weir."):
+			case err != nil:
+				return nil, err
+			case kind:
+				types.objects = append(types.objects, o)
+			default:
 				s.objects = append(s.objects, o)
 			}
 		}
-		if public {
+		if len(s.objects) > 0 {
 			sections = append(sections, s)
-			continue
-		}
-		for _, o := range s.objects {
-			if strings.HasPrefix(o.name, "weir.") {
-				types.objects = append(types.objects, o)
-			}
 		}
 	}
 	return append(sections, types), nil

@@ -221,11 +221,13 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/cancel.sql
 \ir functions/cancelled.sql
 \ir functions/job.sql
+-- Workflows
 \ir functions/start_workflow.sql
 \ir ../functions/start_chain.sql
 \ir ../functions/start_batch.sql
 \ir functions/workflow.sql
 \ir functions/list_workflows.sql
+-- Schedules
 \ir functions/schedule.sql
 \ir functions/unschedule.sql
 \ir functions/pause_schedule.sql
@@ -242,10 +244,12 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/create_log_functions.sql
 \ir internal/check_log_settings.sql
 \ir internal/find_log.sql
+-- Logs
 \ir functions/create_log.sql
 \ir functions/list_logs.sql
 \ir functions/configure_log.sql
 \ir functions/drop_log.sql
+-- Upkeep
 \ir log/open_segment.sql
 \ir log/lanes_in.sql
 \ir log/lane_cursors.sql
@@ -301,6 +305,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir ../internal/drop_obsolete_functions.sql
 \ir internal/restore_grants.sql
 \ir internal/restore_gates.sql
+-- Queues and groups
 \ir functions/create_queue.sql
 \ir functions/configure_queue.sql
 \ir functions/drop_queue.sql
@@ -314,6 +319,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/resume.sql
 \ir functions/purge.sql
 \ir functions/seek.sql
+-- Messages
 \ir functions/send.sql
 \ir functions/send_batch.sql
 \ir functions/send_once.sql
@@ -329,25 +335,30 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/pop.sql
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql
+-- Dead letters
 \ir functions/dead_letters.sql
 \ir functions/redrive.sql
 \ir functions/discard.sql
+-- Topics
 \ir ../functions/bind.sql
 \ir ../functions/unbind.sql
 \ir ../functions/list_bindings.sql
 \ir ../functions/route.sql
 \ir functions/publish.sql
 \ir functions/publish_batch.sql
+-- Rights
 \ir functions/grant_produce.sql
 \ir functions/revoke_produce.sql
 \ir functions/grant_consume.sql
 \ir functions/revoke_consume.sql
 \ir functions/grant_admin.sql
 \ir functions/revoke_admin.sql
+-- Tokens of the HTTP server
 \ir ../functions/create_token.sql
 \ir ../functions/revoke_token.sql
 \ir ../functions/list_tokens.sql
 \ir ../functions/find_token.sql
+-- Version
 \ir ../functions/version.sql
 -- Looking
 \ir comments_generated.sql

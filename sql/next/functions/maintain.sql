@@ -8,7 +8,7 @@
 -- Parameters:
 --   every  0 to 1 hour: when anybody began a call less than this ago, do nothing. So a hundred workers that each call
 --          it once a second cost what one does; 0, the default, is for who calls it alone
---   steps  returned: how much it did; 0 = nothing to do now
+-- Returns: in steps, how much it did; 0 = nothing to do now.
 -- Raises: WR006, WR012, WR015 in a transaction block
 -- Locks: those of weir.maintain_step, each until its step is committed.
 create or replace procedure weir.maintain(every interval default '0', inout steps int default 0)
