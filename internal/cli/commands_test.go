@@ -338,20 +338,12 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"send q 1 --priority 1", 2, "WR006"},
 		{"send q 1 --delay -1s", 2, "WR006"},
 		{"queue create levels --lanes 257", 2, "WR006"},
-		{"log create No/Good", 2, "WR005"},
-		{"log configure main", 2, "name a setting"},
-		{"log drop main", 2, "WR006"},
 		{"queue configure q --ttl -1s", 2, "WR006"},
 		{"tail q --max -1", 2, "at least 1"},
 		{"tail q --start yesterweek", 2, "WR006"},
 		{"group resume q none", 3, "WR003"},
 		{"group purge q none", 3, "WR003"},
 		{"ack q 999999999 --all", 3, "WR009"},
-		{"ack q 1", 2, "say --all"},
-		{"ack q 1 1000 --all", 2, "say --all"},
-		{"ack q --all", 2, "name it"},
-		{"reject q 1", 2, "by id"},
-		{"reject q 1 --all", 2, "unknown flag"},
 		{"dead show q 1", 3, "WR017"},
 		{"queue create q --lanes 3", 4, "WR002"},
 		{"group create q default", 4, "WR004"},
@@ -360,6 +352,18 @@ func TestEveryKindOfFailureHasItsExitCodeAndItsCure(t *testing.T) {
 		{"serve --listen 0.0.0.0:0", 4, "no authentication"},
 	} {
 		s.fails(c.code, c.says, "", strings.Fields(c.args)...)
+	}
+}
+
+func TestWhatNamesNoMessagesOrNoSettingIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	for args, says := range map[string]string{
+		"ack q 1": "say --all", "ack q 1 1000 --all": "say --all", "ack q --all": "name it",
+		"reject q 1": "by id", "reject q 1 --all": "unknown flag",
+		"log create No/Good": "WR005", "log configure main": "name a setting", "log drop main": "WR006",
+	} {
+		s.fails(2, says, "", strings.Fields(args)...)
 	}
 }
 

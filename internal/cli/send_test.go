@@ -103,7 +103,8 @@ func TestABadLineIsNamedAndNothingFromItOnIsSent(t *testing.T) {
 			s := newShell(t, 0)
 			input := "1\n2\n" + c.bad + "\n4\n"
 			r := s.fails(2, c.says, input, "send", "q")
-			if !strings.Contains(r.errors, "(2 messages sent, up to line 2; nothing from line 3 on)") || len(lines[int64](t, r.out)) != 2 {
+			if !strings.Contains(r.errors, "(2 messages sent, up to line 2; nothing from line 3 on)") ||
+				len(lines[int64](t, r.out)) != 2 {
 				t.Errorf("printed %q and %s", r.out, r.errors)
 			}
 			if r := s.fails(2, "line 3", input, "send", "q", "--atomic"); r.out != "" ||

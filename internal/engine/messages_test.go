@@ -267,11 +267,11 @@ func TestWorkThatWasFinishedBeforeIsNotDoneAgain(t *testing.T) {
 	_, client := newQueue(t, 0)
 	ctx := t.Context()
 	get[int64](t)(client.Send(ctx, "q", engine.Outgoing{Payload: json.RawMessage("1")}, engine.SendOptions{}))
-	claim := receiveAll(t, client, "q")[0].ClaimID
-	if n := get[int](t)(client.AckUnfinished(ctx, "q", engine.ClaimPart{Claim: claim})); n != 1 {
+	claim := engine.ClaimPart{Claim: receiveAll(t, client, "q")[0].ClaimID}
+	if n := get[int](t)(client.AckUnfinished(ctx, "q", claim)); n != 1 {
 		t.Errorf("finished %d", n)
 	}
-	if _, err := client.AckUnfinished(ctx, "q", engine.ClaimPart{Claim: claim}); engine.Code(err) != engine.CodeAlreadyFinished {
+	if _, err := client.AckUnfinished(ctx, "q", claim); engine.Code(err) != engine.CodeAlreadyFinished {
 		t.Errorf("the second time: %v", err)
 	}
 }

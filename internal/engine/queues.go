@@ -27,8 +27,8 @@ type Queue struct {
 type QueueSettings struct {
 	Lanes           *int    `json:"lanes,omitempty" doc:"1 to 256 parts that keys are shared out in; 16 if new."`
 	MessageBytesMax *int    `json:"message_bytes_max,omitempty" doc:"Largest message as stored; 1048576 in a new queue."`
-	Aging           *Millis `json:"aging_ms,omitempty" doc:"How much longer to wait to go before a higher priority; 60000."`
-	TTL             *Millis `json:"ttl_ms,omitempty" doc:"What was sent longer ago is not delivered; 0, the default: for ever."`
+	Aging           *Millis `json:"aging_ms,omitempty" doc:"Head start of the next higher priority; 60000 if new."`
+	TTL             *Millis `json:"ttl_ms,omitempty" doc:"What was sent longer ago is not delivered; 0: for ever."`
 	DedupWindow     *Millis `json:"dedup_window_ms,omitempty" doc:"How long a dedup key counts; 300000 in a new queue."`
 	BacklogMax      *int64  `json:"backlog_max,omitempty" doc:"How far the slowest group may be behind; 0: no limit."`
 	JobRetention    *Millis `json:"job_retention_ms,omitempty" doc:"How long ended tracked jobs can be asked for; 1 day."`

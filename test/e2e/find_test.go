@@ -25,7 +25,7 @@ func (b *browser) line(group, text string) {
 func (b *browser) places() {
 	b.Helper()
 	for _, sql := range []string{
-		"select weir.create_queue('orders', lanes => 1)",
+		"select weir.create_queue('orders')",
 		"select weir.create_group('orders', 'audit')",
 		"select weir.create_group('orders', 'per-table', ordered => true)",
 		"select weir.send('orders', to_jsonb(i), key => 'table-' || i) from generate_series(1, 4) i",

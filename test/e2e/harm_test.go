@@ -27,7 +27,7 @@ func (b *browser) typed(field string) (text string) {
 func (b *browser) backlog() {
 	b.Helper()
 	for _, sql := range []string{
-		"select weir.create_queue('orders', lanes => 1, retention => '1 day')",
+		"select weir.create_queue('orders'), weir.configure_log('main', retention => '1 day')",
 		"select weir.send_batch('orders', array_fill('1'::jsonb, array[12]))",
 		"select weir.pop('orders', max => 12)",
 		"select weir.send_batch('orders', array['1', '2', '3']::jsonb[])",

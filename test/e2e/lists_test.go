@@ -27,7 +27,7 @@ func (b *browser) pressKey(key string) {
 func (b *browser) busy() {
 	b.Helper()
 	for _, sql := range []string{
-		"select weir.create_queue('orders', lanes => 1)",
+		"select weir.create_queue('orders')",
 		"select weir.create_group('orders', 'per-customer', ordered => true)",
 		"select weir.send('orders', jsonb_build_object('dish', 'soup', 'table', i), key => 'table-' || i) " +
 			"from generate_series(1, 6) i",
@@ -88,7 +88,7 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 
 func TestAListFollowsWhatHappensWithoutBeingAsked(t *testing.T) {
 	b := open(t)
-	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.press("main", "Claimed")
 	b.see("default has nothing claimed.")

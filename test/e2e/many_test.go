@@ -20,7 +20,7 @@ const shownAt = `new MutationObserver((changes, observer) => {
 func TestManyQueuesAreShownAtOnceAndCountedWhereTheyAreSeen(t *testing.T) {
 	b := open(t)
 	for i := range 120 {
-		b.db.Exec(t, "select weir.create_queue($1, lanes => 1)", fmt.Sprintf("queue-%03d", i))
+		b.db.Exec(t, "select weir.create_queue($1)", fmt.Sprintf("queue-%03d", i))
 	}
 	b.db.Exec(t, "select weir.send_batch('queue-000', array_fill('1'::jsonb, array[1234]))")
 	b.db.Exec(t, "select weir.send_batch('queue-090', array_fill('1'::jsonb, array[765]))")
@@ -70,7 +70,7 @@ func TestAnOpenPageCostsTheDatabaseAHundredthOfACore(t *testing.T) {
 
 func TestAPageThatIsHiddenAsksNothing(t *testing.T) {
 	b := open(t)
-	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.see("Nothing waits for default.")
 	other := b.tab() // which hides the first

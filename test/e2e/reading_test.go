@@ -39,7 +39,7 @@ func (b *browser) number(expression string) (n float64) {
 
 func TestAReasonOfManyLinesIsShortInAListAndWholeWhenItIsOpened(t *testing.T) {
 	b := open(t)
-	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.db.Exec(t, "select weir.send_batch('orders', array['1', '2']::jsonb[])")
 	b.db.Exec(t, `select weir.nack('orders', claim_id, array[id], '1 hour', $1) from weir.receive('orders', max => 1)`,
 		traceback)
@@ -61,7 +61,7 @@ func TestAReasonOfManyLinesIsShortInAListAndWholeWhenItIsOpened(t *testing.T) {
 func TestALongNameHidesNoNumberOnAPhone(t *testing.T) {
 	b := open(t)
 	name := strings.Repeat("a.long-name_", 4)[:47]
-	b.db.Exec(t, "select weir.create_queue($1, lanes => 1)", name)
+	b.db.Exec(t, "select weir.create_queue($1)", name)
 	b.db.Exec(t, "select weir.create_group($1, $1)", name)
 	b.db.Exec(t, "select weir.send($1, '1', key => repeat('key', 40)) from generate_series(1, 1234)", name)
 	b.do(chromedp.EmulateViewport(390, 800))
@@ -82,7 +82,7 @@ func TestALongNameHidesNoNumberOnAPhone(t *testing.T) {
 
 func TestARefreshKeepsSelectionScrollingAndFocus(t *testing.T) {
 	b := open(t)
-	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.db.Exec(t, `select weir.send('orders', jsonb_build_object('dish', repeat('soup ', 40)), key => 'table ' || i)
 		from generate_series(1, 3) i`)
 	b.do(chromedp.EmulateViewport(390, 800), chromedp.Navigate(b.url+"/#/queues/orders"))
@@ -111,7 +111,7 @@ func TestARefreshKeepsSelectionScrollingAndFocus(t *testing.T) {
 
 func TestListsFollowTheNumbersAboveThem(t *testing.T) {
 	b := open(t)
-	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.see("Nothing waits for default.")
 	b.db.Exec(t, `select weir.send('orders', '{"dish": "cake"}')`)

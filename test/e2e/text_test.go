@@ -11,7 +11,7 @@ import (
 
 func TestNumbersGoThroughThePageAsTheyAreWritten(t *testing.T) {
 	b := open(t)
-	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.press("main", "Send a message")
 	b.fill("field-payload", `{"id": 9007199254740993, "price": 1.10}`)
@@ -38,7 +38,7 @@ func TestNumbersGoThroughThePageAsTheyAreWritten(t *testing.T) {
 
 func TestCharactersThatCannotBeSeenAreMarked(t *testing.T) {
 	b := open(t)
-	b.db.Exec(t, "select weir.create_queue('orders', lanes => 1)")
+	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.db.Exec(t, "select weir.send('orders', to_jsonb(E'pay \\u202e001 to bob'::text), key => E'a\\u200bb')")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.see(`"pay \u202e001 to bob"`)

@@ -190,7 +190,7 @@ func complete(t *testing.T, db *pgtest.DB) func() bool {
 func TestAServerThatIsKilledUnderLoadLosesNothingAndRepeatsNothingBeforeItsLease(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, "select weir.create_queue('q', lanes => 4)")
+	db.Exec(t, "select weir.create_queue('q')")
 	stays, dies := start(t, db), start(t, db)
 	l := newLedger()
 	producing, enough := context.WithCancel(t.Context())
@@ -247,7 +247,7 @@ func TestAServerThatIsKilledUnderLoadLosesNothingAndRepeatsNothingBeforeItsLease
 func TestAServerThatIsAskedToStopAnswersEverybodyAndKeepsNothing(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, "select weir.create_queue('q', lanes => 4), weir.create_queue('idle')")
+	db.Exec(t, "select weir.create_queue('q'), weir.create_queue('idle')")
 	s := start(t, db)
 	l := newLedger()
 	var clients sync.WaitGroup

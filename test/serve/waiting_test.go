@@ -73,7 +73,7 @@ func TestTenThousandConnectionsWaitInBoundedMemoryAndEachMessageGoesToOneOfThem(
 	t.Parallel()
 	const connections, messages = 10_000, 200
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, "select weir.create_queue('q', lanes => 4)")
+	db.Exec(t, "select weir.create_queue('q')")
 	s := start(t, db)
 	w := &waiters{T: t, address: strings.TrimPrefix(s.url, "http://")}
 	for range connections {
@@ -131,7 +131,7 @@ func (s *server) residentMB() (mb int) {
 func TestAClientThatGoesWhileItWaitsTakesNoMessageWithIt(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, "select weir.create_queue('q', lanes => 1)")
+	db.Exec(t, "select weir.create_queue('q')")
 	s := start(t, db)
 	for range 20 {
 		ctx, leave := context.WithCancel(t.Context())

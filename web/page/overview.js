@@ -211,17 +211,10 @@ async function createQueue() {
     action: "Create",
     fields: [
       { name: "name", label: "Name: a-z, 0-9, _, - and .", required: true },
-      {
-        name: "lanes",
-        label: "Lanes: how many consumers can claim at the same moment; 1 is a total order",
-        kind: "number",
-        value: 16,
-        min: 1,
-      },
     ],
     work: (typed) => {
       name = typed.name;
-      return api.createQueue(name, { lanes: Number(typed.lanes) });
+      return api.createQueue(name, {});
     },
     told: () => `Queue ${name} is there.`,
   });

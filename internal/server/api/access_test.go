@@ -228,12 +228,18 @@ func TestATokenSeesAndTouchesItsOwnQueuesOnly(t *testing.T) {
 		{"POST", "/v1/queues/eu.new/rename", `{"new_name":"us.new"}`, 403, "", ""},
 		{"POST", "/v1/queues/eu.new/rename", `{"new_name":"eu.newer"}`, 200, "", ""},
 		{"POST", "/v1/transaction", `{"sends":[{"queue":"us.orders",` + message + `}]}`, 403, "body.sends[0]", ""},
-		{"POST", "/v1/transaction", `{"acks":[{"queue":"us.orders","claim_id":` + foreign + `,"all":true}]}`, 403, "body.acks[0]", ""},
+		{
+			"POST", "/v1/transaction", `{"acks":[{"queue":"us.orders","claim_id":` + foreign + `,"all":true}]}`,
+			403, "body.acks[0]", "",
+		},
 		{
 			"POST", "/v1/transaction", `{"finishes":[{"queue":"us.orders","claim_id":` + foreign + `,"id":1}]}`,
 			403, "body.finishes[0]", "",
 		},
-		{"POST", "/v1/transaction", `{"nacks":[{"queue":"us.orders","claim_id":` + foreign + `,"all":true}]}`, 403, "body.nacks[0]", ""},
+		{
+			"POST", "/v1/transaction", `{"nacks":[{"queue":"us.orders","claim_id":` + foreign + `,"all":true}]}`,
+			403, "body.nacks[0]", "",
+		},
 		{
 			"POST", "/v1/transaction",
 			`{"acks":[{"queue":"eu.orders","claim_id":` + own + `,"all":true}],"sends":[{"queue":"us.orders",` + message + `}]}`,

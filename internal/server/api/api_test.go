@@ -156,24 +156,6 @@ func TestAPutCreatesOrConfiguresAndRefusesWhatCannotChange(t *testing.T) {
 	s.want(http.StatusNotFound, "PATCH", queue, `{}`)
 }
 
-func TestALogIsMadeConfiguredListedAndDroppedOverHTTP(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, 0)
-	const own = "/v1/logs/own"
-	s.want(http.StatusCreated, "PUT", own, `{"unlogged":true,"retention_ms":1000}`)
-	s.want(http.StatusOK, "PUT", own, `{"unlogged":true,"retention_ms":1000}`)
-	s.want(http.StatusOK, "PATCH", own, `{"segment_bytes":131072}`)
-	s.want(http.StatusCreated, "PUT", "/v1/queues/mine", `{"log":"own","ordered":true}`)
-	logs := decode[struct{ Logs []engine.Log }](s, s.want(http.StatusOK, "GET", "/v1/logs", "")).Logs
-	if len(logs) != 2 || logs[1].Name != "own" || !logs[1].Unlogged || logs[1].SegmentBytes != 131072 ||
-		time.Duration(logs[1].Retention) != time.Second || logs[1].Queues != 1 {
-		t.Errorf("logs %+v", logs)
-	}
-	s.want(http.StatusBadRequest, "DELETE", own, "")
-	s.want(http.StatusNoContent, "DELETE", "/v1/queues/mine", "")
-	s.want(http.StatusNoContent, "DELETE", own, "")
-}
-
 func TestPauseResumeSeekPurgeAndRenameOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 0)
@@ -321,7 +303,8 @@ func TestATransactionFinishesJobsWithTheirResultsOnceOrNotAtAll(t *testing.T) {
 		}](s, s.want(http.StatusOK, "GET", fmt.Sprint("/v1/queues/q/jobs/", list[i].ID), ""))
 		return job.State + " " + string(job.Result)
 	}
-	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction", body+`,"acks":[{"queue":"none","claim_id":1,"all":true}]}`)
+	const nowhere = `,"acks":[{"queue":"none","claim_id":1,"all":true}]}`
+	refused := s.want(http.StatusNotFound, "POST", "/v1/transaction", body+nowhere)
 	if p := decode[api.Problem](s, refused); p.SQLState != "WR001" || p.Errors[0].Location != "body.acks[0]" {
 		t.Errorf("problem %s", refused)
 	}
