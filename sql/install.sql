@@ -4,9 +4,7 @@
 begin;
 \ir prologue.sql
 
--- Upgrade steps, from the oldest; each runs once in a database made by an older release
 \ir internal/lock_tables.sql
-\ir upgrade/0002_release_0_2_0.sql
 
 -- Types
 \ir types/message.sql

@@ -48,8 +48,8 @@ func finishedBefore(what string) error {
 		"When this is a repetition, the first request was carried out: nothing is left to do.")
 }
 
-// Nack gives messages of a claim back for another attempt, what is left of it when ids is nil: after delay, or after the
-// group's backoff when that is nil.
+// Nack gives messages of a claim back for another attempt, what is left of it when ids is nil. It comes after delay, or
+// after the group's backoff when that is nil.
 func (c *Client) Nack(
 	ctx context.Context, queue string, claim int64, ids []int64, delay *time.Duration, reason *string,
 ) (int, error) {

@@ -6,7 +6,7 @@ package engine
 const (
 	// CodeQueueNotFound: No queue has this name in this database.
 	CodeQueueNotFound = "WR001"
-	// CodeQueueExists: A queue of this name is already there; nothing was changed.
+	// CodeQueueExists: A queue or a log of this name is already there, and not as was asked for; nothing was changed.
 	CodeQueueExists = "WR002"
 	// CodeGroupNotFound: The queue has no group of this name.
 	CodeGroupNotFound = "WR003"
