@@ -5,5 +5,5 @@ import "embed"
 
 // FS holds install.sql and the files it lists.
 //
-//go:embed *.sql next/*.sql next/types next/tables next/log next/internal next/functions types tables internal queue functions
+//go:embed *.sql types tables internal log functions
 var FS embed.FS

@@ -1,15 +1,11 @@
--- End of an install or upgrade: every queue's own functions made anew, those of an older release removed, rights given
--- back and closed, the version noted.
-do $$
-begin
-    perform weir_internal.generate_queue_functions(q) from weir_internal.queues q;
-    perform weir_internal.drop_obsolete_functions();
-end
-$$;
-revoke all on all functions in schema weir, weir_internal from public;
+-- End of an install or upgrade: functions of an older release removed, rights given back and closed, gates made anew,
+-- the version noted.
+select weir_internal.drop_obsolete_functions();
+revoke all on all routines in schema weir, weir_internal, weir_log, weir_gates from public;
 do $$
 begin
     perform weir_internal.restore_grants();
+    perform weir_internal.restore_gates();
     perform weir_internal.complete_rights(r.role_name)
     from (select distinct role_name from weir_internal.held_rights()) r;
 end

@@ -3,327 +3,309 @@
 -- The list is the table of contents. Tables change by numbered steps in upgrade/; everything else is replaced.
 begin;
 \ir prologue.sql
-
-\ir internal/lock_tables.sql
-
--- Types
 \ir types/message.sql
 \ir types/message_record.sql
-\ir types/stored_message.sql
-\ir types/group_stats.sql
-\ir types/finding.sql
-\ir types/job_status.sql
-\ir types/schedule_status.sql
-\ir types/workflow_step.sql
-\ir types/workflow_status.sql
-\ir types/claim_status.sql
-\ir types/parked_key.sql
-\ir types/delayed_message.sql
 \ir types/log_record.sql
-\ir types/later_row.sql
-\ir types/parked_row.sql
-\ir types/line_message.sql
-\ir types/line_turn.sql
-\ir types/claim_range.sql
+\ir types/source.sql
 \ir types/claim.sql
-\ir types/place.sql
+\ir types/reading.sql
+\ir types/delayed_row.sql
+\ir types/parked_row.sql
 \ir types/job_event.sql
-
--- Tables
+\ir types/found_record.sql
+\ir types/key_queue_row.sql
+\ir types/key_turn.sql
+\ir types/place.sql
 \ir tables/installation.sql
+\ir tables/sequences.sql
+\ir tables/logs.sql
 \ir tables/queues.sql
+\ir tables/keyed_queues.sql
 \ir tables/groups.sql
-\ir tables/segments.sql
-\ir tables/samples.sql
 \ir tables/dead_letters.sql
-\ir tables/templates.sql
+\ir tables/cancellations.sql
 \ir tables/bindings.sql
 \ir tables/tokens.sql
-\ir tables/cancellations.sql
-\ir tables/carries.sql
 \ir tables/schedules.sql
 \ir tables/workflows.sql
 \ir tables/workflow_steps.sql
 \ir tables/workflow_jobs.sql
 \ir tables/workflow_ends.sql
-
--- Names, limits, errors
+\ir types/peeked.sql
+\ir types/plain.sql
 \ir internal/clock.sql
+\ir internal/snapshot.sql
+\ir internal/to_micros.sql
+\ir internal/count_ids.sql
 \ir internal/check_name.sql
 \ir internal/creation_hint.sql
 \ir internal/check_isolation.sql
 \ir internal/check_message.sql
 \ir internal/check_batch.sql
-\ir internal/check_dedup_keys.sql
 \ir internal/check_priority.sql
+\ir internal/check_dedup_keys.sql
+\ir internal/fail_unknown.sql
 \ir internal/fail_unknown_group.sql
 \ir internal/check_receive.sql
-\ir internal/check_jobs.sql
-\ir internal/read_jobs.sql
-\ir internal/birth_of.sql
-\ir internal/fail_restored.sql
-\ir internal/fail_unknown.sql
-\ir internal/check_many.sql
-\ir internal/find_queue.sql
-\ir internal/find_group.sql
+\ir internal/check_settle.sql
+\ir internal/lane_of.sql
 \ir internal/ttl_start.sql
 \ir internal/apply_ttl.sql
-\ir internal/queue_function.sql
+\ir internal/backoff.sql
 \ir internal/start_time.sql
+\ir internal/numbers.sql
+\ir internal/stripes.sql
+\ir internal/claims_tables.sql
+\ir internal/next_ids.sql
+\ir internal/claimed_of.sql
+\ir internal/count_messages.sql
+\ir internal/hashes_of.sql
+\ir internal/slice.sql
+\ir internal/record_of.sql
+\ir internal/origin_of.sql
+\ir internal/find_queue.sql
+\ir internal/find_group.sql
+\ir internal/log_for.sql
 \ir internal/check_queue_settings.sql
+\ir internal/check_same_queue.sql
 \ir internal/check_group_settings.sql
-\ir internal/check_topic.sql
-\ir internal/check_scope.sql
-
--- Locks and numbers
-\ir internal/snapshot.sql
-\ir internal/lock_class.sql
-\ir internal/claim_lock.sql
-\ir internal/lane_of.sql
-\ir internal/spread.sql
+\ir internal/start_cursor.sql
+\ir internal/log_relations.sql
+\ir internal/create_log_relations.sql
+select weir_internal.create_log_relations('weir_log', false);
+insert into weir_internal.logs (no, name, schema_name, origin)
+select nextval('weir_internal.log_numbers'), 'main', 'weir_log', weir_internal.origin_of('weir_log')
+where not exists (select from weir_internal.logs where name = 'main');
+\ir log/accessors.sql
+\ir log/find_queue.sql
+\ir log/lane_of.sql
+\ir log/segment_table.sql
+\ir log/next_segment.sql
+\ir log/wake.sql
+\ir log/mark_waiting.sql
+\ir log/append_record.sql
+\ir log/append_claim.sql
+\ir log/append_batch.sql
+\ir log/delay.sql
+\ir log/send.sql
+\ir log/send_batch.sql
+\ir log/first_cursor.sql
+\ir log/cursor.sql
+\ir log/next_interval.sql
+\ir log/read_interval.sql
+\ir log/unfinished.sql
+\ir log/refresh_cursor.sql
+\ir log/lease.sql
+\ir log/has_work.sql
+\ir log/ready_lanes.sql
+\ir log/read_again.sql
+\ir log/claim_messages.sql
+\ir log/claim_state.sql
+\ir log/messages_of.sql
+\ir log/retry.sql
+\ir log/bury.sql
+\ir log/redeliver.sql
+\ir log/claim_new.sql
+\ir log/claim_stripe.sql
+\ir log/split_lane.sql
+\ir log/claim_lane.sql
+\ir log/claim_after_waiting.sql
+\ir log/claim_record.sql
+\ir log/claim_due.sql
+\ir log/claim_aside.sql
+\ir log/claim_all.sql
+\ir log/receive_plainly.sql
+\ir log/receive.sql
+\ir log/lock_claim.sql
+\ir log/held_claim.sql
+\ir log/settle_messages.sql
+\ir log/settle.sql
+\ir log/ack.sql
+\ir log/extend.sql
+-- Ordered groups
+\ir internal/line_of.sql
+\ir log/trim_inflight.sql
+\ir log/lanes_of.sql
+\ir log/park.sql
+\ir log/step_up.sql
+\ir log/end_parked.sql
+\ir log/queue_claimed.sql
+\ir log/keys_that_wait.sql
+\ir log/hold_back.sql
+\ir log/put_back.sql
+\ir log/retry_ordered.sql
+\ir log/queue_again.sql
+\ir log/see_to_notes.sql
+\ir log/due_heads.sql
+\ir log/claim_parked.sql
+-- Limits
+\ir internal/rate_room.sql
+\ir internal/start_rate.sql
+\ir internal/start_backlog.sql
+\ir log/inflight_claims.sql
+\ir log/key_queues.sql
+\ir log/set_aside.sql
+\ir log/deliver_fair.sql
+\ir log/claim_keyed.sql
+\ir log/lock_limited.sql
+\ir log/receive_limited.sql
+\ir log/count_claim.sql
+\ir log/lock_cursors.sql
+\ir log/start_key_queues.sql
+\ir log/configure_limits.sql
+\ir log/trim_key_queues.sql
+\ir log/divide_claim.sql
+\ir log/receive_many.sql
+\ir log/backlog.sql
+\ir log/admit.sql
+-- Jobs
+\ir types/job_status.sql
+\ir types/schedule_status.sql
+\ir types/workflow_step.sql
+\ir types/workflow_status.sql
+\ir internal/dumping.sql
+\ir internal/lock_or_skip.sql
 \ir internal/digest_of.sql
 \ir internal/job_digest.sql
-\ir internal/count_ids.sql
-\ir internal/to_micros.sql
-\ir internal/due_at.sql
-\ir internal/wait_turn.sql
-\ir internal/rate_step.sql
-\ir internal/rate_room.sql
-
--- Each queue's own functions: sending
-\ir queue/wake.sql
-\ir queue/append.sql
-\ir queue/append_batch.sql
-\ir queue/delay.sql
-\ir queue/send.sql
-\ir queue/send_batch.sql
-\ir queue/await.sql
-\ir queue/remember.sql
-\ir queue/send_once.sql
-\ir queue/hold.sql
-\ir queue/note.sql
-\ir queue/enqueue.sql
-
--- Each queue's own functions: cursors and claims
-\ir queue/cursor.sql
-\ir queue/put.sql
-\ir queue/unfinished.sql
-\ir queue/low.sql
-\ir queue/checkpoint.sql
-\ir queue/parked_lines.sql
-\ir queue/claim.sql
-\ir queue/claim_one.sql
-\ir queue/claim_record.sql
-\ir queue/reach.sql
-\ir queue/late.sql
-\ir queue/is_due.sql
-\ir queue/claim_due.sql
-\ir queue/skip_due.sql
-\ir queue/fresh.sql
-\ir queue/has_new.sql
-\ir queue/sent_at.sql
-\ir queue/probe.sql
-\ir queue/unoccupied.sql
-\ir queue/step_up.sql
-\ir queue/end_parked.sql
-\ir queue/claim_parked.sql
-\ir queue/retry_ordered.sql
-\ir queue/tally.sql
-\ir queue/turn.sql
-\ir queue/lines.sql
-\ir queue/serve.sql
-\ir queue/receive.sql
-\ir queue/divide.sql
-\ir queue/receive_many.sql
-
--- Each queue's own functions: settling
-\ir queue/ack.sql
-\ir queue/claim_state.sql
-\ir queue/claim_messages.sql
-\ir queue/retry.sql
-\ir queue/settle_claim.sql
-\ir queue/settle.sql
-\ir queue/held.sql
-\ir queue/ack_many.sql
-\ir queue/extend_many.sql
-\ir queue/settle_many.sql
-\ir queue/finish.sql
-\ir queue/workflow.sql
-
--- Each queue's own functions: looking at it and administering it
-\ir queue/standing.sql
-\ir queue/view.sql
-\ir queue/admin.sql
-
--- Log and claims
-\ir internal/next_segment.sql
-\ir internal/has_passed.sql
-\ir internal/slice.sql
-\ir internal/due_record.sql
-\ir internal/claim_state.sql
-\ir internal/fail_missing.sql
-\ir internal/claim_messages.sql
-\ir internal/lease_again.sql
-\ir internal/redeliver.sql
-\ir internal/waiting_records.sql
-
--- Settling, retries, dead letters
-\ir internal/next_under_way.sql
-\ir internal/send_steps.sql
-\ir internal/end_step.sql
-\ir internal/end_jobs.sql
-\ir internal/end_lost_steps.sql
+\ir internal/check_jobs.sql
+\ir internal/read_jobs.sql
 \ir internal/read_steps.sql
-\ir internal/start_workflow.sql
-\ir internal/bury.sql
-\ir internal/backoff.sql
-\ir internal/retry.sql
-\ir internal/settle.sql
-\ir internal/extend_claim.sql
-\ir internal/take_dead_letters.sql
-
--- Jobs
-\ir internal/start_jobs.sql
-\ir internal/still_held.sql
-\ir internal/progress.sql
-\ir internal/cancelled.sql
-\ir internal/drop_cancelled.sql
-\ir internal/attempt_of.sql
-\ir internal/job.sql
-
--- Schedules
+\ir internal/next_under_way.sql
+\ir internal/list_workflows.sql
 \ir internal/cron_field.sql
 \ir internal/parse_cron.sql
 \ir internal/next_time_of_day.sql
 \ir internal/next_time.sql
 \ir internal/following.sql
-\ir internal/fire_schedule.sql
 \ir internal/queue_of_schedule.sql
 \ir internal/schedule.sql
 \ir internal/change_schedule.sql
-
--- Ordered groups
-\ir internal/line_of.sql
-\ir internal/park.sql
-\ir internal/park_record.sql
-\ir internal/park_claim.sql
-\ir internal/divert.sql
-\ir internal/release_parked.sql
-
--- Lines of keys, of groups that are fair or limit each key
-\ir internal/lined_up.sql
-\ir internal/clear_lines.sql
-\ir internal/start_lines.sql
-\ir internal/trim_group_lines.sql
-\ir internal/trim_lines.sql
-
--- Life of a queue
-\ir internal/start_dedup.sql
-\ir internal/start_backlog.sql
-\ir internal/start_rings.sql
-\ir internal/create_queue_tables.sql
-\ir internal/expand_template.sql
-\ir internal/generate_queue_functions.sql
-\ir internal/start_tally.sql
-\ir internal/start_limits.sql
-\ir internal/create_cursors.sql
-
+\ir internal/rings.sql
+\ir internal/schedules.sql
+\ir internal/fire_schedule.sql
+\ir internal/workflow.sql
+\ir log/accessors_dedup.sql
+\ir log/accessors_jobs.sql
+\ir log/turn_ring.sql
+\ir log/wait_for_key_writers.sql
+\ir log/record_dedup_keys.sql
+\ir log/send_once.sql
+\ir log/rotate_dedup.sql
+\ir log/find_records.sql
+\ir log/in_key_queues.sql
+\ir log/read_states.sql
+\ir log/job_state_of.sql
+\ir log/unfinished_jobs.sql
+\ir log/append_job_event.sql
+\ir log/keep_unique.sql
+\ir log/enqueue.sql
+\ir log/send_steps.sql
+\ir log/end_step.sql
+\ir log/end_lost_steps.sql
+\ir log/end_jobs.sql
+\ir log/start_workflow.sql
+\ir log/finish.sql
+\ir log/progress.sql
+\ir log/cancelled.sql
+\ir log/find_job.sql
+\ir log/cancel.sql
+\ir log/job.sql
+\ir log/trim_workflows.sql
+\ir log/rotate_jobs.sql
+\ir functions/enqueue.sql
+\ir functions/enqueue_batch.sql
+\ir functions/finish.sql
+\ir functions/finish_many.sql
+\ir functions/progress.sql
+\ir functions/snooze.sql
+\ir functions/cancel.sql
+\ir functions/cancelled.sql
+\ir functions/job.sql
+-- Workflows
+\ir functions/start_workflow.sql
+\ir functions/start_chain.sql
+\ir functions/start_batch.sql
+\ir functions/workflow.sql
+\ir functions/list_workflows.sql
+-- Schedules
+\ir functions/schedule.sql
+\ir functions/unschedule.sql
+\ir functions/pause_schedule.sql
+\ir functions/resume_schedule.sql
+\ir functions/list_schedules.sql
+\ir functions/fire_schedules.sql
+\ir functions/next_times.sql
 -- Rotation
-
 \ir internal/dumping.sql
-\ir internal/lock_or_skip.sql
-\ir internal/move_claim.sql
-\ir internal/move_claims.sql
-\ir internal/drained_segments.sql
-\ir internal/rotate_log.sql
-\ir internal/mark_claims.sql
-\ir internal/rotate_claims.sql
-\ir internal/advance_idle.sql
-\ir internal/trim_later.sql
-\ir internal/trim_parked.sql
-\ir internal/carry_over.sql
-\ir internal/turn_ring.sql
-\ir internal/rotate_dedup.sql
-\ir internal/rotate_jobs.sql
-
--- Adopting what came in a dump
-\ir internal/claimed_records.sql
-\ir internal/adopt_messages.sql
-\ir internal/adopt_claims.sql
-\ir internal/adopt_lanes.sql
-\ir internal/adopt_later.sql
-\ir internal/adopt_log.sql
-\ir internal/adopt_cursors.sql
-\ir internal/adopt_queue.sql
-
--- Looking at a queue
-\ir internal/visible_queues.sql
-\ir internal/extrapolate.sql
-\ir internal/lane_waiting.sql
-\ir internal/slot_claimed.sql
-\ir internal/sample_rows.sql
-\ir internal/group_depth.sql
-\ir internal/backlog.sql
-\ir internal/admit.sql
-\ir internal/take_sample.sql
-\ir internal/rates.sql
-\ir internal/holder_of.sql
-\ir internal/rotation_blocker.sql
-\ir internal/held_by.sql
-\ir internal/stats.sql
-\ir internal/examine_relations.sql
-\ir internal/examine_queue.sql
-\ir internal/examine_database.sql
-\ir internal/peek.sql
-\ir internal/state_of.sql
-\ir internal/get.sql
-\ir internal/claims.sql
-\ir internal/parked_keys.sql
-\ir internal/delayed.sql
-\ir internal/list_workflows.sql
-\ir internal/dead_letters.sql
-
--- Administering a queue
-\ir internal/lock_lanes.sql
-\ir internal/mark_lanes.sql
-\ir internal/lock_claims.sql
-\ir internal/end_claims.sql
-\ir internal/end_place.sql
-\ir internal/find_place.sql
-\ir internal/replayed_ids.sql
-\ir internal/take_unfinished.sql
-\ir internal/move_cursors.sql
+\ir internal/rotation_lock.sql
+\ir internal/try_lock_table.sql
+\ir internal/fold_keyed_queues.sql
+\ir internal/maintenance_steps.sql
+\ir internal/create_log_functions.sql
+\ir internal/check_log_settings.sql
+\ir internal/find_log.sql
+-- Logs
+\ir functions/create_log.sql
+\ir functions/list_logs.sql
+\ir functions/configure_log.sql
+\ir functions/drop_log.sql
+-- Upkeep
+\ir log/open_segment.sql
+\ir log/lanes_in.sql
+\ir log/lane_cursors.sql
+\ir log/lane_remainder.sql
+\ir log/move_remainders.sql
+\ir log/empty_segments.sql
+\ir log/trim_rest.sql
+\ir log/carry_claims.sql
+\ir log/rotate_claims.sql
+\ir log/trim_delayed.sql
+\ir functions/maintain_step.sql
+\ir functions/maintain.sql
+-- Administration
+\ir internal/check_ids.sql
+\ir log/verbs.sql
+\ir internal/lock_queue.sql
 \ir internal/create_group.sql
-\ir internal/configure_group.sql
-\ir internal/drop_group.sql
-\ir internal/configure_queue.sql
-\ir internal/drop_queue_objects.sql
-\ir internal/drop_queue.sql
-\ir internal/rename_queue.sql
-\ir internal/set_paused.sql
-\ir internal/purge_group.sql
-\ir internal/purge.sql
-\ir internal/seek.sql
-\ir internal/redrive.sql
+\ir log/lanes.sql
+\ir log/lock_group.sql
+\ir log/end_claims.sql
+\ir log/lock_segment.sql
+\ir log/waiting_records.sql
+\ir log/peek.sql
+\ir log/place.sql
+\ir log/replayed_ids.sql
+\ir log/key_queue_messages.sql
+\ir log/take_unfinished.sql
+\ir log/move_cursors.sql
+\ir log/purge.sql
+\ir log/seek.sql
+\ir log/drop_group.sql
+\ir log/configure_group.sql
+\ir log/configure_queue.sql
+\ir internal/take_dead_letters.sql
+\ir internal/dead_letters.sql
+\ir log/redrive.sql
 \ir internal/discard.sql
-\ir internal/sent_by.sql
-\ir internal/cancel.sql
-\ir internal/administer.sql
-\ir internal/ask_admin.sql
-
--- Rights
+\ir internal/set_paused.sql
 \ir internal/rights.sql
+\ir internal/gate.sql
 \ir internal/held_rights.sql
 \ir internal/functions_of.sql
 \ir internal/complete_rights.sql
 \ir internal/trim_rights.sql
+\ir internal/make_gates.sql
 \ir internal/change_right.sql
-
--- Leaving an older release behind
+\ir internal/visible_queues.sql
+\ir internal/rename_queue.sql
+\ir internal/drop_queue.sql
+\ir internal/administer.sql
+\ir internal/check_topic.sql
+\ir internal/check_scope.sql
 \ir internal/drop_obsolete_functions.sql
 \ir internal/restore_grants.sql
-
--- Public: queues and groups
+\ir internal/restore_gates.sql
+-- Queues and groups
 \ir functions/create_queue.sql
 \ir functions/configure_queue.sql
 \ir functions/drop_queue.sql
@@ -337,92 +319,48 @@ begin;
 \ir functions/resume.sql
 \ir functions/purge.sql
 \ir functions/seek.sql
-
--- Public: messages
+-- Messages
 \ir functions/send.sql
 \ir functions/send_batch.sql
 \ir functions/send_once.sql
 \ir functions/receive.sql
 \ir functions/receive_records.sql
 \ir functions/ack.sql
+\ir functions/ack_all.sql
+\ir functions/ack_and_receive.sql
 \ir functions/nack.sql
 \ir functions/reject.sql
 \ir functions/extend.sql
 \ir functions/release.sql
-\ir functions/receive_many.sql
-\ir functions/ack_many.sql
-\ir functions/extend_many.sql
-\ir functions/settle_many.sql
 \ir functions/pop.sql
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql
-\ir functions/get.sql
-\ir functions/get_many.sql
-\ir functions/claims.sql
-\ir functions/parked_keys.sql
-\ir functions/delayed.sql
-\ir functions/queue_function.sql
-
--- Public: jobs
-\ir functions/enqueue.sql
-\ir functions/enqueue_batch.sql
-\ir functions/finish.sql
-\ir functions/finish_many.sql
-\ir functions/progress.sql
-\ir functions/snooze.sql
-\ir functions/job.sql
-\ir functions/cancel.sql
-\ir functions/cancelled.sql
-
--- Public: workflows
-\ir functions/start_workflow.sql
-\ir functions/start_chain.sql
-\ir functions/start_batch.sql
-\ir functions/workflow.sql
-\ir functions/list_workflows.sql
-
--- Public: schedules
-\ir functions/schedule.sql
-\ir functions/unschedule.sql
-\ir functions/pause_schedule.sql
-\ir functions/resume_schedule.sql
-\ir functions/list_schedules.sql
-\ir functions/next_times.sql
-\ir functions/fire_schedules.sql
-
--- Public: dead letters
+-- Dead letters
 \ir functions/dead_letters.sql
 \ir functions/redrive.sql
 \ir functions/discard.sql
-
--- Public: topics
+-- Topics
 \ir functions/bind.sql
 \ir functions/unbind.sql
 \ir functions/list_bindings.sql
 \ir functions/route.sql
 \ir functions/publish.sql
 \ir functions/publish_batch.sql
-
--- Public: rights
+-- Rights
 \ir functions/grant_produce.sql
 \ir functions/revoke_produce.sql
 \ir functions/grant_consume.sql
 \ir functions/revoke_consume.sql
 \ir functions/grant_admin.sql
 \ir functions/revoke_admin.sql
-
--- Public: tokens of the HTTP server
+-- Tokens of the HTTP server
 \ir functions/create_token.sql
 \ir functions/revoke_token.sql
 \ir functions/list_tokens.sql
 \ir functions/find_token.sql
-
--- Public: operation
-\ir functions/stats.sql
-\ir functions/doctor.sql
-\ir functions/maintain.sql
-\ir functions/adopt.sql
+-- Version
 \ir functions/version.sql
-
+-- Looking
+\ir comments_generated.sql
 \ir epilogue.sql
 commit;

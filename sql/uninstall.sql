@@ -1,14 +1,16 @@
 -- Weir: removes the engine with all its queues and messages from the current database. Run by `weir uninstall --yes`,
 -- or by psql outside a transaction:
 --     psql -v ON_ERROR_STOP=1 -f sql/uninstall.sql
--- One statement, but each queue is dropped in a transaction of its own, so that no number of queues takes more locks
--- than there are. When it is interrupted, run it again. It removes nothing that is not the engine's: while a view or a
+-- One statement, but in several transactions, so that no number of gates takes more locks than there are. When it is
+-- interrupted, run it again. It removes nothing that is not the engine's: while a view or a
 -- function of somebody else needs something of the engine, it refuses (WR022).
 do $$
 declare
-    v_schemas oid[] := array(select oid from pg_namespace where nspname in ('weir', 'weir_internal'));
+    v_schemas oid[] := array(select oid from pg_namespace where nspname ~ '^weir(_internal|_gates|_log(_.*)?)?$');
     v_others text;
-    v_queue text;
+    v_gates regprocedure[];
+    v_gate regprocedure;
+    v_schema name;
 begin
     select string_agg(distinct pg_describe_object(d.classid, d.objid, d.objsubid), ', ')
     into v_others
@@ -37,12 +39,19 @@ begin
     end if;
     loop
         perform pg_advisory_xact_lock(22373::bigint << 48); -- no install at the same time
-        exit when to_regclass('weir_internal.queues') is null;
-        select name into v_queue from weir_internal.queues order by no limit 1;
-        exit when not found;
-        perform weir_internal.drop_queue(v_queue);
+        v_gates := array(
+            select oid::regprocedure from pg_proc where pronamespace = to_regnamespace('weir_gates') limit 500);
+        exit when v_gates = '{}';
+        foreach v_gate in array v_gates loop
+            execute format('drop function %s', v_gate);
+        end loop;
         commit;
     end loop;
-    drop schema if exists weir, weir_internal cascade;
+    for v_schema in
+        select nspname from pg_namespace where oid = any(v_schemas) and nspname ~ '^weir_log_'
+    loop
+        execute format('drop schema %I cascade', v_schema);
+    end loop;
+    drop schema if exists weir, weir_gates, weir_log, weir_internal cascade;
 end
 $$;

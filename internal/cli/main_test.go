@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/weirmq/weir/internal/cli"
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
 )
 
@@ -18,7 +17,6 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"WEIR_DSN", "WEIR_DATA_DIR", "WEIR_PG_BIN"} {
 		_ = os.Unsetenv(name)
 	}
-	pgtest.SetInstaller(migrate.Install)
 	pgtest.Main(m)
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // entry is the table of contents of the engine.
-const entry = "next/install.sql"
+const entry = "install.sql"
 
 // Script returns the whole engine as one SQL text, which psql and any other client can run.
 func Script() (string, error) {

@@ -13,7 +13,7 @@ import (
 // Uninstall removes the engine with all queues and messages from the database of conn. A queue at a time is gone for
 // good, so that what is interrupted is continued by the next call. Where there is no engine it does nothing.
 func Uninstall(ctx context.Context, conn *pgx.Conn) error {
-	script, err := sql.FS.ReadFile("next/uninstall.sql")
+	script, err := sql.FS.ReadFile("uninstall.sql")
 	if err != nil {
 		return fmt.Errorf("read uninstall script: %w", err)
 	}

@@ -35,9 +35,9 @@ var (
 	publicFunctionPat = regexp.MustCompile(`create or replace (?:function|procedure) weir\.(\w+)`)
 )
 
-// renderComments writes a statement that comments every public function of sql/next with the header of its file.
+// renderComments writes a statement that comments every public function of sql/ with the header of its file.
 func renderComments(root string) ([]byte, error) {
-	folder := filepath.Join(root, "sql", "next")
+	folder := filepath.Join(root, "sql")
 	list, err := os.ReadFile(filepath.Join(folder, "install.sql"))
 	if err != nil {
 		return nil, fmt.Errorf("read table of contents: %w", err)

@@ -24,12 +24,12 @@ type object struct {
 // title is a heading of install.sql with the files below it.
 type title struct {
 	name  string
-	paths []string // relative to sql/next/
+	paths []string // relative to sql/
 }
 
 // readTitles reads the table of contents.
 func readTitles(root string) ([]title, error) {
-	text, err := os.ReadFile(filepath.Join(root, "sql", "next", "install.sql"))
+	text, err := os.ReadFile(filepath.Join(root, "sql", "install.sql"))
 	if err != nil {
 		return nil, fmt.Errorf("read table of contents: %w", err)
 	}
@@ -49,13 +49,13 @@ func readTitles(root string) ([]title, error) {
 
 // readObject reads one file of the table of contents.
 func readObject(root, path string) (object, error) {
-	text, err := os.ReadFile(filepath.Join(root, "sql", "next", filepath.FromSlash(path)))
+	text, err := os.ReadFile(filepath.Join(root, "sql", filepath.FromSlash(path)))
 	if err != nil {
 		return object{}, fmt.Errorf("read object: %w", err)
 	}
 	o, err := parseObject(string(text))
 	if err != nil {
-		return o, fmt.Errorf("parse sql/next/%s: %w", path, err)
+		return o, fmt.Errorf("parse sql/%s: %w", path, err)
 	}
 	return o, nil
 }

@@ -30,7 +30,7 @@ func targets() []target {
 		{"docs/reference/http.md", renderHTTP},
 		{"docs/reference/cli.md", renderCLI},
 		{"docs/reference/settings.md", renderSettings},
-		{"sql/next/comments_generated.sql", renderComments},
+		{"sql/comments_generated.sql", renderComments},
 	}
 }
 

@@ -65,7 +65,7 @@ func TestTheReferenceNamesEveryPublicFunctionAndTypeAndAnEditIsNoticed(t *testin
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"next/functions/*.sql", "types/message*.sql"} {
+	for _, path := range []string{"functions/*.sql", "types/message*.sql"} {
 		files, err := filepath.Glob(filepath.Join(root, "sql", path))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("find sql/%s: %v", path, err)
@@ -97,7 +97,7 @@ func TestTheReferenceNamesEveryPublicFunctionAndTypeAndAnEditIsNoticed(t *testin
 	if err := run(copied, true); err != nil {
 		t.Fatalf("check after generating: %v", err)
 	}
-	ack := filepath.Join(copied, "sql", "next", "functions", "ack.sql")
+	ack := filepath.Join(copied, "sql", "functions", "ack.sql")
 	text, err := os.ReadFile(ack)
 	if err != nil {
 		t.Fatal(err)

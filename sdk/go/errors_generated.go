@@ -6,7 +6,7 @@ package weir
 var (
 	// ErrQueueNotFound is WR001: No queue has this name in this database.
 	ErrQueueNotFound = known("WR001", "queue_not_found", false)
-	// ErrQueueExists is WR002: A queue of this name is already there; nothing was changed.
+	// ErrQueueExists is WR002: A queue or a log of this name is already there, and not as was asked for; nothing was changed.
 	ErrQueueExists = known("WR002", "queue_exists", false)
 	// ErrGroupNotFound is WR003: The queue has no group of this name.
 	ErrGroupNotFound = known("WR003", "group_not_found", false)

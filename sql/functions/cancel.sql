@@ -9,8 +9,8 @@
 -- Returns: 'cancelled': it will not run; 'running': it is running, its worker is told; 'ended': it has ended or was
 -- never there, and nothing changed.
 -- Raises: WR001, WR006, WR012
--- Locks: the queue's administration lock and the locks of all its lanes, until the transaction ends: it waits for
--- transactions that are receiving.
+-- Locks: the queue's administration lock and the locks of two lanes of each group, until the transaction ends: it waits
+-- for transactions that are receiving there.
 create or replace function weir.cancel(queue_name text, id bigint, reason text default null)
 returns text
 language plpgsql

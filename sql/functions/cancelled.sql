@@ -14,7 +14,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return query execute 'select * from ' || weir_internal.queue_function('cancelled', queue_name) || '($1)'
-    using claim_ids;
+    if has_schema_privilege('weir_log', 'usage') then
+        return query select * from weir_log.cancelled(queue_name, claim_ids);
+    else
+        return query execute 'select * from ' || weir_internal.gate('cancelled', queue_name) || '($1)'
+        using claim_ids;
+    end if;
 end
 $$;

@@ -1,25 +1,22 @@
--- weir.create_group(queue_name, group_name, ordered, start, max_attempts, backoff_min, backoff_max, patience,
---     concurrency_max, rate_max, rate_period, key_concurrency_max, fair)
--- Creates a group: an independent reader of a queue, which is delivered every message from `start` on.
+-- weir.create_group(queue_name, group_name, ordered, start, max_attempts, backoff_min, backoff_max, ...)
+-- Creates a group: an independent reader of the queue.
 --
 -- Parameters:
---   queue_name       the queue
---   group_name       1 to 47 of a-z, 0-9, _, - and .
---   ordered          true: one key's messages (and, of one lane, those without a key) one after the other
---   start            'start' (all that the queue still holds), 'end' (what is committed, or falls due, from now on),
---                    or a timestamp
---   max_attempts     1 to 1000 deliveries before a message is a dead letter
---   backoff_min      wait before the second delivery after a nack; it doubles with each further one
---   backoff_max      and never exceeds this
---   patience         ordered: how long a claim that is not finished keeps others out of its lane, 0 to 1 hour
---   concurrency_max  1 to 10,000 messages claimed and unfinished at once; 0 = no limit
---   rate_max         1 to 1,000,000 deliveries in rate_period, see docs/tasks/limits.md; 0 = no limit
---   rate_period      1 millisecond to 30 days
---   key_concurrency_max  1 to 10,000 messages of one key claimed and unfinished at once; 0 = no limit
---   fair             true: keys take turns; a key_concurrency_max implies it
+--   queue_name    the queue
+--   group_name    1 to 47 of a-z, 0-9, _, - and .
+--   ordered       whether one key's messages are delivered one after the other
+--   start         'start' = with what the queue still keeps, 'end' = with what is sent from now on, or a time
+--   max_attempts  1 to 1,000 deliveries before a message is a dead letter
+--   backoff_min   wait before the second delivery; doubles with each further one
+--   backoff_max   and never exceeds this; up to 1 year
+--   concurrency_max      messages claimed and unfinished at once, up to 10,000; 0 = no limit
+--   rate_max             deliveries a rate_period, up to 1,000,000; 0 = no limit
+--   rate_period          1 millisecond to 30 days
+--   key_concurrency_max  messages of one key claimed and unfinished at once, up to 10,000; 0 = no limit
+--   fair                 whether keys take turns
 -- Returns: nothing.
--- Raises: WR001, WR004, WR005, WR006, WR014, WR060
--- Locks: the queue's administration lock, until the transaction ends.
+-- Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
+-- Locks: an advisory lock on the queue's administration, until the transaction ends.
 create or replace function weir.create_group(
     queue_name text,
     group_name text,
@@ -28,7 +25,6 @@ create or replace function weir.create_group(
     max_attempts int default 5,
     backoff_min interval default '1 second',
     backoff_max interval default '10 minutes',
-    patience interval default '1 second',
     concurrency_max int default 0,
     rate_max int default 0,
     rate_period interval default '1 second',
@@ -41,8 +37,7 @@ as $$
 begin
     perform weir_internal.ask_admin(queue_name, 'create_group', jsonb_build_object(
         'group_name', group_name, 'ordered', ordered, 'start', start, 'max_attempts', max_attempts,
-        'backoff_min', backoff_min, 'backoff_max', backoff_max, 'patience', patience,
-        'concurrency_max', concurrency_max, 'rate_max', rate_max, 'rate_period', rate_period,
-        'key_concurrency_max', key_concurrency_max, 'fair', fair));
+        'backoff_min', backoff_min, 'backoff_max', backoff_max, 'concurrency_max', concurrency_max,
+        'rate_max', rate_max, 'rate_period', rate_period, 'key_concurrency_max', key_concurrency_max, 'fair', fair));
 end
 $$;

@@ -18,8 +18,11 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return query
-    execute 'select * from ' || weir_internal.queue_function('dead_letters', queue_name) || '($1, $2, $3)'
-    using group_name, max, after;
+    if has_schema_privilege('weir_log', 'usage') then
+        return query select * from weir_internal.dead_letters(queue_name, group_name, max, after);
+    else
+        return query execute 'select * from ' || weir_internal.gate('dead_letters', queue_name) || '($1, $2, $3)'
+        using group_name, max, after;
+    end if;
 end
 $$;

@@ -8,7 +8,7 @@
 -- Returns: how many were deleted.
 -- Raises: WR001, WR003, WR017
 -- Locks: the dead letters' rows, until the transaction ends.
-create or replace function weir.discard(queue_name text, group_name text, ids bigint[] default null)
+create or replace function weir.discard(queue_name text, group_name text default 'default', ids bigint[] default null)
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,12 +1,13 @@
 -- weir.drop_queue(queue_name)
--- Drops a queue with all its messages, groups, dead letters, bindings and the rights on it.
+-- Drops a queue with all its messages, groups, dead letters, bindings and the rights on it, at once, however much it
+-- holds; space comes back by maintain. Calls under way end as they began.
 --
 -- Parameters:
 --   queue_name  the queue
 -- Returns: nothing.
 -- Raises: WR001
--- Locks: ACCESS EXCLUSIVE on the queue's tables: it waits for every transaction that used the queue, as long as the
--- session's lock_timeout allows.
+-- Locks: the queue's administration and the settling locks of its groups, until the transaction ends: it waits for
+-- transactions that have given messages back. Senders and consumers are not held up, nor are other queues.
 create or replace function weir.drop_queue(queue_name text)
 returns void
 language plpgsql

@@ -15,8 +15,10 @@ as $$
 declare
     v_deadline timestamptz;
 begin
-    execute 'select ' || weir_internal.queue_function('extend', queue_name) || '($1, $2)'
-    into v_deadline using claim_id, lease;
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return weir_log.extend(queue_name, claim_id, lease);
+    end if;
+    execute 'select ' || weir_internal.gate('extend', queue_name) || '($1, $2)' into v_deadline using claim_id, lease;
     return v_deadline;
 end
 $$;

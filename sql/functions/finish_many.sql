@@ -8,7 +8,8 @@
 --   ids         the jobs
 --   results     null, or one a job (null elements allowed)
 -- Returns: one element a job, in their order: 1; 0 = it was finished already; null = not done, ask finish.
--- Raises: WR001, WR006, WR008, WR012 (WR009, WR010, WR011 and WR051 within make it leave jobs out)
+-- Raises: WR001, WR006, WR008, WR012, and what enqueueing raises where a workflow goes on (WR009, WR010 and WR011
+-- within make it leave jobs out)
 -- Locks: the claims and the jobs, until the transaction ends.
 create or replace function weir.finish_many(
     queue_name text, claim_ids bigint[], ids bigint[], results jsonb[] default null)
@@ -18,7 +19,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_out int[] := array_fill(null::int, array[coalesce(cardinality(ids), 0)]);
-    v_finish text := 'select ' || weir_internal.queue_function('finish', queue_name) || '($1, $2, $3)';
+    v_finish text := 'select ' || case when has_schema_privilege('weir_log', 'usage') then 'weir_log.finish($1, '
+                                       else weir_internal.gate('finish', queue_name) || '(' end || '$2, $3, $4)';
     v_claim bigint;
     v_places int[];
     v_done bigint[];
@@ -34,13 +36,13 @@ begin
     loop
         begin
             execute v_finish into v_done
-            using v_claim, array(select ids[i] from unnest(v_places) i),
+            using queue_name, v_claim, array(select ids[i] from unnest(v_places) i),
                 array(select results[i] from unnest(v_places) i);
             for i in 1 .. cardinality(v_places) loop
                 v_out[v_places[i]] := (ids[v_places[i]] = any(v_done))::int;
             end loop;
         exception
-            when sqlstate 'WR009' or sqlstate 'WR010' or sqlstate 'WR011' or sqlstate 'WR051' then
+            when sqlstate 'WR009' or sqlstate 'WR010' or sqlstate 'WR011' then
                 null;
         end;
     end loop;

@@ -1,7 +1,7 @@
 -- weir.fire_schedules()
 -- Enqueues the jobs of all schedules that are due. maintain does it; anyone may call it at any time, any number at
 -- once: each due time is fired once, by whoever comes first. A schedule that cannot be fired, because its queue is full
--- for example, notes why and is tried again by the next call.
+-- for example, notes why and is tried again by a later call; those that could be fired the last time go first.
 --
 -- Returns: how many jobs it enqueued.
 -- Raises: WR012
@@ -19,10 +19,16 @@ declare
     v_now timestamptz := weir_internal.clock();
 begin
     perform weir_internal.check_isolation('fire_schedules');
-    for v_name in
-        select d.name from weir_internal.schedules d join weir_internal.queues w on w.no = d.queue_no
-        where d.next_at <= v_now and not d.paused and w.birth = weir_internal.birth_of(w.no)
-        order by d.next_at limit 100
+    foreach v_name in array (
+        select coalesce(array_agg(d.name order by d.error is not null, d.next_at), '{}')
+        from ((select t.* from weir_internal.schedules t
+               where t.next_at <= v_now and not t.paused and t.error is null order by t.next_at limit 100)
+              union all
+              (select t.* from weir_internal.schedules t
+               where t.next_at <= v_now and not t.paused and t.error is not null order by random() limit 100)) d
+        join weir_internal.queues w on w.no = d.queue_no
+        join weir_internal.logs l on l.no = w.log_no
+        where w.origin = weir_internal.origin_of(l.schema_name))
     loop
         select * into s from weir_internal.schedules
         where name = v_name and next_at <= v_now and not paused for update skip locked;

@@ -7,8 +7,8 @@
 --   queue_name  the queue
 --   role_name   the role, spelled as in pg_roles; PUBLIC is refused
 -- Returns: nothing.
--- Raises: WR001, WR006
--- Locks: an advisory lock that makes it wait for create_queue and drop_queue, until the transaction ends.
+-- Raises: WR001, WR006, WR019
+-- Locks: the lock of rights and the queue's administration, until the transaction ends.
 create or replace function weir.grant_produce(queue_name text, role_name text)
 returns void
 language sql security definer

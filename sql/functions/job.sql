@@ -17,6 +17,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return query execute 'select * from ' || weir_internal.queue_function('job', queue_name) || '($1)' using id;
+    if has_schema_privilege('weir_log', 'usage') then
+        return query select * from weir_log.job(queue_name, id);
+    else
+        return query execute 'select * from ' || weir_internal.gate('job', queue_name) || '($1)'
+        using id;
+    end if;
 end
 $$;

@@ -14,20 +14,24 @@ as $$
 declare
     v_queue text;
     v_name text;
-    v_function regproc;
+    v_gate regproc;
 begin
+    if has_schema_privilege('weir_log', 'usage') then
+        return query select * from weir_internal.schedules(queue_name);
+        return;
+    end if;
     for v_queue in
         select list_schedules.queue_name where list_schedules.queue_name is not null
         union all
         select * from weir_internal.visible_queues() where list_schedules.queue_name is null
     loop
         begin
-            v_name := weir_internal.queue_function('schedules', v_queue);
-            v_function := to_regproc(v_name);
+            v_name := weir_internal.gate('schedules', v_queue);
+            v_gate := to_regproc(v_name);
             return query execute 'select * from ' || v_name || '()';
         exception
             when sqlstate 'WR001' or undefined_function or internal_error then
-                if list_schedules.queue_name is not null or sqlstate = 'XX000' and to_regproc(v_name) = v_function then
+                if list_schedules.queue_name is not null or sqlstate = 'XX000' and to_regproc(v_name) = v_gate then
                     raise;
                 end if; -- else it was dropped meanwhile
         end;

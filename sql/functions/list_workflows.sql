@@ -15,7 +15,11 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return query execute 'select * from ' || weir_internal.queue_function('workflows', queue_name) || '($1, $2)'
-    using max, before;
+    if has_schema_privilege('weir_log', 'usage') then
+        return query select * from weir_internal.workflows(queue_name, max, before);
+    else
+        return query execute 'select * from ' || weir_internal.gate('workflows', queue_name) || '($1, $2)'
+        using max, before;
+    end if;
 end
 $$;

@@ -5,7 +5,7 @@
 --
 -- Parameters:
 --   queue_name  the queue
--- Returns: the name of the channel.
+-- Returns: the name of the channel, which several queues share.
 -- Raises: WR001
 -- Locks: none; but the transaction of the send that notifies cannot be prepared for two-phase commit.
 create or replace function weir.mark_waiting(queue_name text)
@@ -15,7 +15,10 @@ as $$
 declare
     v_channel text;
 begin
-    execute 'select ' || weir_internal.queue_function('mark_waiting', queue_name) || '()' into v_channel;
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return weir_log.mark_waiting(queue_name);
+    end if;
+    execute 'select ' || weir_internal.gate('mark_waiting', queue_name) || '()' into v_channel;
     return v_channel;
 end
 $$;

@@ -4,7 +4,7 @@
 -- Parameters:
 --   queue_name  the queue
 --   claim_id    from receive
---   ids         messages of that claim; null = all that are left
+--   ids         messages of that claim; null = what of it is not finished yet
 --   delay       wait before the next delivery, 0 = at once; null = the group's backoff
 --   reason      kept with a dead letter
 -- Returns: how many were given back; 0 when they were finished already.
@@ -18,7 +18,10 @@ as $$
 declare
     v_count int;
 begin
-    execute 'select ' || weir_internal.queue_function('nack', queue_name) || '($1, $2, $3, $4)'
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return weir_log.nack(queue_name, claim_id, ids, delay, reason);
+    end if;
+    execute 'select ' || weir_internal.gate('nack', queue_name) || '($1, $2, $3, $4)'
     into v_count using claim_id, ids, delay, reason;
     return v_count;
 end

@@ -6,16 +6,19 @@
 --   queue_name  the queue
 --   group_name  the group
 --   max         1 to 10,000 messages at most
--- Returns: messages, the oldest of each lane first; claim_id is null and attempt counts the deliveries so far.
+-- Returns: messages by id; claim_id is null and attempt counts the deliveries so far.
 -- Raises: WR001, WR003, WR006, WR012
 -- Locks: none
 create or replace function weir.peek(queue_name text, group_name text default 'default', max int default 10)
 returns setof weir.message
 language plpgsql
-set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return query execute 'select * from ' || weir_internal.queue_function('peek', queue_name) || '($1, $2)'
-    using group_name, max;
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return query select * from weir_log.peek(queue_name, group_name, max);
+    else
+        return query execute 'select * from ' || weir_internal.gate('peek', queue_name) || '($1, $2)'
+        using group_name, max;
+    end if;
 end
 $$;

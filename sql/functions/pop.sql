@@ -17,11 +17,11 @@ declare
     v_claim bigint;
 begin
     for m in select * from weir.receive(pop.queue_name, pop.group_name, pop.max) loop
-        if m.claim_id is distinct from v_claim then
-            v_claim := m.claim_id;
-            perform weir.ack(pop.queue_name, v_claim);
-        end if;
+        v_claim := m.claim_id;
         return next m;
     end loop;
+    if v_claim is not null then
+        perform weir.ack_all(pop.queue_name, v_claim);
+    end if;
 end
 $$;

@@ -19,7 +19,10 @@ as $$
 declare
     v_go_on boolean;
 begin
-    execute 'select ' || weir_internal.queue_function('progress', queue_name) || '($1, $2, $3, $4)'
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return weir_log.progress(queue_name, claim_id, id, progress, lease);
+    end if;
+    execute 'select ' || weir_internal.gate('progress', queue_name) || '($1, $2, $3, $4)'
     into v_go_on using claim_id, id, progress, lease;
     return v_go_on;
 end

@@ -31,14 +31,13 @@ as $$
 begin
     for queue_name in select r from weir.route(topic) r loop
         if dedup_key is null then
-            execute 'select ' || weir_internal.queue_function('send', queue_name) || '($1, $2, $3, $4, $5)'
-            into id using payload, key, headers, delay, priority;
+            id := weir.send(queue_name, payload, key, headers, delay, null, priority);
             repeated := false;
         else
-            execute 'select ids[1], repeated[1] from ' || weir_internal.queue_function('send_once', queue_name)
-                || '(array[$1], array[$2], case when $3 is not null then array[$3] end,
-                     case when $4 is not null then array[$4] end, $5, $6)'
-            into id, repeated using payload, dedup_key, key, headers, delay, priority;
+            select o.id, o.repeated into id, repeated
+            from weir.send_once(queue_name, array[payload], array[dedup_key],
+                case when key is not null then array[key] end, case when headers is not null then array[headers] end,
+                delay, priority) o;
         end if;
         return next;
     end loop;

@@ -29,13 +29,13 @@ as $$
 begin
     for queue_name in select r from weir.route(topic) r loop
         if dedup_keys is null then
-            execute 'select ' || weir_internal.queue_function('send_batch', queue_name) || '($1, $2, $3, $4, $5)'
-            into ids using payloads, keys, headers, delay, priority;
+            ids := array(select weir.send_batch(queue_name, payloads, keys, headers, delay, null, priority));
             repeated := array_fill(false, array[cardinality(ids)]);
         else
-            execute 'select * from ' || weir_internal.queue_function('send_once', queue_name)
-                || '($1, $2, $3, $4, $5, $6)'
-            into ids, repeated using payloads, dedup_keys, keys, headers, delay, priority;
+            select coalesce(array_agg(o.id order by o.i), '{}'), coalesce(array_agg(o.repeated order by o.i), '{}')
+            into ids, repeated
+            from weir.send_once(queue_name, payloads, dedup_keys, keys, headers, delay, priority)
+                with ordinality as o (id, repeated, i);
         end if;
         return next;
     end loop;

@@ -1,6 +1,6 @@
 -- weir.receive(queue_name, group_name, max, lease)
--- Claims messages for the caller: until the lease ends nobody else of the group is delivered them. Ack them before
--- that, each with its claim_id.
+-- Claims messages for the caller, under one claim: until the lease ends nobody else of the group is delivered them. Ack
+-- them before that.
 --
 -- Parameters:
 --   queue_name  the queue
@@ -24,8 +24,12 @@ declare
     o weir.message_record;
     v_records weir.message_record[];
 begin
-    execute 'select ' || weir_internal.queue_function('receive', queue_name) || '($1, $2, $3)'
-    into v_records using group_name, max, lease;
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        v_records := weir_log.receive(queue_name, group_name, max, lease);
+    else
+        execute 'select ' || weir_internal.gate('receive', queue_name) || '($1, $2, $3)'
+        into v_records using group_name, max, lease;
+    end if;
     foreach o in array v_records loop
         if o.n = 1 then
             return next row(o.first_id, o.claim_id, coalesce(o.attempts[1], o.attempt), o.keys[1], o.payloads[1],

@@ -20,8 +20,12 @@ as $$
 declare
     v_records weir.message_record[];
 begin
-    execute 'select ' || weir_internal.queue_function('receive', queue_name) || '($1, $2, $3)'
-    into v_records using group_name, max, lease;
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        v_records := weir_log.receive(queue_name, group_name, max, lease);
+    else
+        execute 'select ' || weir_internal.gate('receive', queue_name) || '($1, $2, $3)'
+        into v_records using group_name, max, lease;
+    end if;
     return query select * from pg_catalog.unnest(v_records);
 end
 $$;

@@ -8,8 +8,8 @@
 --   ids         which; null = all
 -- Returns: how many were sent back.
 -- Raises: WR001, WR003, WR017
--- Locks: the dead letters' rows and ROW EXCLUSIVE on the open segment, until the transaction ends.
-create or replace function weir.redrive(queue_name text, group_name text, ids bigint[] default null)
+-- Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`, until the transaction ends.
+create or replace function weir.redrive(queue_name text, group_name text default 'default', ids bigint[] default null)
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -13,7 +13,7 @@
 --               delayed goes before all others when it is due
 -- Returns: the message's id; a repeat's is the first one's.
 -- Raises: WR001, WR006, WR007, WR008, WR012, WR020; with a dedup_key also 40001 and 40P01, as send_once
--- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
+-- Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.
 create or replace function weir.send(
     queue_name text,
     payload jsonb,
@@ -29,13 +29,14 @@ declare
     v_id bigint;
 begin
     if dedup_key is not null then
-        execute 'select ids[1] from ' || weir_internal.queue_function('send_once', queue_name)
-            || '(array[$1], array[$2], case when $3 is not null then array[$3] end,
-                 case when $4 is not null then array[$4] end, $5, $6)'
-        into v_id using payload, dedup_key, key, headers, delay, priority;
+        select o.id into v_id
+        from weir.send_once(queue_name, array[payload], array[dedup_key], case when key is not null then array[key] end,
+            case when headers is not null then array[headers] end, delay, priority) o;
         return v_id;
+    elsif pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return weir_log.send(queue_name, payload, key, headers, delay, priority);
     end if;
-    execute 'select ' || weir_internal.queue_function('send', queue_name) || '($1, $2, $3, $4, $5)'
+    execute 'select ' || weir_internal.gate('send', queue_name) || '($1, $2, $3, $4, $5)'
     into v_id using payload, key, headers, delay, priority;
     return v_id;
 end

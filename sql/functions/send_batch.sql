@@ -12,7 +12,7 @@
 --               delayed goes before all others when it is due
 -- Returns: the ids, in the order of the payloads; a repeat's is the first one's.
 -- Raises: WR001, WR006, WR007, WR008, WR012, WR020; with dedup_keys also 40001 and 40P01, as send_once
--- Locks: ROW EXCLUSIVE on the queue's open segment, until the transaction ends.
+-- Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.
 create or replace function weir.send_batch(
     queue_name text,
     payloads jsonb[],
@@ -28,14 +28,15 @@ declare
     v_ids bigint[];
 begin
     if dedup_keys is not null then
-        execute 'select ids from ' || weir_internal.queue_function('send_once', queue_name)
-            || '($1, $2, $3, $4, $5, $6)'
-        into v_ids using payloads, dedup_keys, keys, headers, delay, priority;
-        return query select pg_catalog.unnest(v_ids);
+        return query
+        select o.id from weir.send_once(queue_name, payloads, dedup_keys, keys, headers, delay, priority) o;
         return;
+    elsif pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        v_ids := weir_log.send_batch(queue_name, payloads, keys, headers, delay, priority);
+    else
+        execute 'select ' || weir_internal.gate('send_batch', queue_name) || '($1, $2, $3, $4, $5)'
+        into v_ids using payloads, keys, headers, delay, priority;
     end if;
-    execute 'select ' || weir_internal.queue_function('send_batch', queue_name) || '($1, $2, $3, $4, $5)'
-    into v_ids using payloads, keys, headers, delay, priority;
     return query select pg_catalog.unnest(v_ids);
 end
 $$;

@@ -16,7 +16,7 @@
 -- Raises: WR001, WR006, WR007, WR008, WR012, WR020; 40001 where a fixed snapshot hides a key sent since;
 -- 40P01 when two transactions send the same keys in different orders by several calls. Both go away when it is tried
 -- again.
--- Locks: ROW EXCLUSIVE on the queue's open segment and dedup table, and the keys, until the transaction ends.
+-- Locks: ROW EXCLUSIVE on the log's open segment and dedup table, and the keys, until the transaction ends.
 create or replace function weir.send_once(
     queue_name text,
     payloads jsonb[],
@@ -32,8 +32,13 @@ declare
     v_ids bigint[];
     v_repeated boolean[];
 begin
-    execute 'select * from ' || weir_internal.queue_function('send_once', queue_name) || '($1, $2, $3, $4, $5, $6)'
-    into v_ids, v_repeated using payloads, dedup_keys, keys, headers, delay, priority;
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        select * into v_ids, v_repeated
+        from weir_log.send_once(queue_name, payloads, dedup_keys, keys, headers, delay, priority);
+    else
+        execute 'select * from ' || weir_internal.gate('send_once', queue_name) || '($1, $2, $3, $4, $5, $6)'
+        into v_ids, v_repeated using payloads, dedup_keys, keys, headers, delay, priority;
+    end if;
     return query select * from unnest(v_ids, v_repeated); -- with several arguments it is always PostgreSQL's own
 end
 $$;

@@ -17,7 +17,10 @@ as $$
 declare
     v_count int;
 begin
-    execute 'select ' || weir_internal.queue_function('snooze', queue_name) || '($1, $2, $3)'
+    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+        return weir_log.snooze(queue_name, claim_id, ids, delay);
+    end if;
+    execute 'select ' || weir_internal.gate('snooze', queue_name) || '($1, $2, $3)'
     into v_count using claim_id, ids, delay;
     return v_count;
 end

@@ -24,7 +24,10 @@ as $$
 declare
     v_workflow bigint;
 begin
-    execute 'select ' || weir_internal.queue_function('start_workflow', queue_name) || '($1, $2)'
+    if has_schema_privilege('weir_log', 'usage') then
+        return weir_log.start_workflow(queue_name, steps, name);
+    end if;
+    execute 'select ' || weir_internal.gate('start_workflow', queue_name) || '($1, $2)'
     into v_workflow using steps, name;
     return v_workflow;
 end

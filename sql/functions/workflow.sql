@@ -14,7 +14,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return query execute 'select * from ' || weir_internal.queue_function('workflow', queue_name) || '($1)'
-    using workflow;
+    if has_schema_privilege('weir_log', 'usage') then
+        return query select * from weir_internal.workflow(queue_name, workflow);
+    else
+        return query execute 'select * from ' || weir_internal.gate('workflow', queue_name) || '($1)'
+        using workflow;
+    end if;
 end
 $$;

@@ -15,12 +15,12 @@ begin
     if g.max_attempts is null or g.max_attempts not between 1 and 1000
         or g.backoff_min is null or g.backoff_min < interval '0'
         or g.backoff_max is null or g.backoff_max < g.backoff_min or g.backoff_max > interval '1 year'
-        or g.ordered is null or g.patience is null or g.patience not between interval '0' and interval '1 hour' then
+        or g.ordered is null then
         raise exception
-            'group "%": max_attempts %, backoff_min %, backoff_max %, patience % or ordered % is out of range', g.name,
-            g.max_attempts, g.backoff_min, g.backoff_max, g.patience, g.ordered
+            'group "%": max_attempts %, backoff_min %, backoff_max % or ordered % is out of range', g.name,
+            g.max_attempts, g.backoff_min, g.backoff_max, g.ordered
             using errcode = 'WR006',
-            hint = 'max_attempts: 1 to 1000; 0 <= backoff_min <= backoff_max <= 1 year; patience: at most 1 hour.';
+            hint = 'max_attempts: 1 to 1000; 0 <= backoff_min <= backoff_max <= 1 year.';
     end if;
     if g.concurrency_max not between 1 and 10000 or g.key_concurrency_max not between 1 and 10000 or g.fair is null
         or g.rate_max not between 1 and 1000000

@@ -1,8 +1,8 @@
 -- weir_internal.check_queue_settings(q)
--- Refuses settings that a queue cannot have.
+-- Refuses settings of a queue that are out of range.
 --
 -- Parameters:
---   q  the queue as it would be
+--   q  the queue as it is to be
 -- Returns: nothing.
 -- Raises: WR006
 -- Locks: none
@@ -19,16 +19,12 @@ begin
     select t.* into v_setting, v_value, v_rule
     from (values
         ('priorities', q.priorities::text, '1 to 8', q.priorities between 1 and 8),
-        ('lanes', (q.lanes / greatest(1, q.priorities))::text, '1 to 256 for all priorities together',
-            q.lanes between 1 and 256),
+        ('lanes', q.key_lanes::text, '1 to 256', q.key_lanes between 1 and 256),
         ('message_bytes_max', q.message_bytes_max::text, '1024 to 67108864',
             q.message_bytes_max between 1024 and 67108864),
-        ('segment_bytes', q.segment_bytes::text, '65536 or more', q.segment_bytes >= 65536),
-        ('claims_bytes', q.claims_bytes::text, '65536 or more', q.claims_bytes >= 65536),
         ('aging', q.aging::text, '0 to 10 years', q.aging between interval '0' and interval '10 years'),
         ('ttl', q.ttl::text, '0 (none) to 10 years', q.ttl between interval '0' and interval '10 years'),
-        ('retention', q.retention::text, '0 to 10 years', q.retention between interval '0' and interval '10 years'),
-        ('dedup_window', q.dedup_window::text, '1 millisecond to 10 years',
+        ('dedup_window', q.dedup_window::text, '0 (none) to 10 years',
             coalesce(q.dedup_window between interval '1 millisecond' and interval '10 years', true)),
         ('backlog_max', q.backlog_max::text, '1 or more, or 0 (no limit)', coalesce(q.backlog_max >= 1, true)),
         ('job_retention', q.job_retention::text, '1 second to 10 years',

@@ -11,7 +11,7 @@
 -- Raises: WR003, WR006, WR012
 -- Locks: none
 create or replace function weir_internal.check_receive(
-    p_queue text, p_group text, p_group_no smallint, p_max int, p_lease interval)
+    p_queue text, p_group text, p_group_no int, p_max int, p_lease interval)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

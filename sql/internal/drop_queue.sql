@@ -1,46 +1,34 @@
--- weir_internal.drop_queue(queue_name)
--- Drops a queue with all its messages, groups, dead letters, bindings and the rights on it. Who uses the queue may take
--- its locks in another order: what does not get all of them in half a second lets go and tries again.
+-- weir_internal.drop_queue(p_queue)
+-- Drops a queue: its rows of the catalogue, with its groups, dead letters, bindings and gates. What the log, the claim
+-- log, `delayed` and key queues hold of it is no one's from then on: numbers are not given again, so nothing finds it,
+-- and rotation counts a record as consumed, and a claim as finished, whose queue or group is not there. So a drop
+-- touches nothing that other queues use, however much there is.
 --
 -- Parameters:
---   queue_name  the queue
+--   p_queue  name of the queue
 -- Returns: nothing.
--- Raises: WR001
--- Locks: ACCESS EXCLUSIVE on the queue's tables: it waits for every transaction that used the queue, as long as the
--- session's lock_timeout allows.
-create or replace function weir_internal.drop_queue(queue_name text)
+-- Raises: WR001, WR019
+-- Locks: with gates, the lock of rights; the queue's administration, the limit locks of limited groups and the settling
+-- locks of all: it waits for transactions that have given messages back. Until the transaction ends.
+create or replace function weir_internal.drop_queue(p_queue text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     q weir_internal.queues;
-    v_timeout text := current_setting('lock_timeout');
-    v_start timestamptz := clock_timestamp();
-    v_roles name[];
-    v_role name;
+    g weir_internal.groups;
 begin
-    perform pg_advisory_xact_lock(weir_internal.lock_class(0), -1);
-    q := weir_internal.find_queue(queue_name);
-    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
-    v_roles := array(select distinct h.role_name from weir_internal.held_rights() h where h.queue_name = q.name);
-    loop
-        begin
-            perform set_config('lock_timeout', '500ms', true);
-            perform weir_internal.drop_queue_objects(q);
-            perform set_config('lock_timeout', v_timeout, true);
-            exit;
-        exception
-            when lock_not_available or deadlock_detected then
-                if v_timeout::interval > interval '0' and clock_timestamp() >= v_start + v_timeout::interval then
-                    raise;
-                end if;
-        end;
-        perform pg_sleep(0.05 + random() / 10);
+    perform pg_advisory_xact_lock(weir_internal.rights_lock()) where weir_internal.has_gates(p_queue);
+    q := weir_internal.lock_queue(p_queue);
+    for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.no loop
+        perform pg_advisory_xact_lock(weir_internal.limit_lock(g.no)) where g.limited;
+        perform pg_advisory_xact_lock(weir_internal.settle_lock(g.no));
+        perform weir_internal.end_rate(g);
     end loop;
+    perform weir_internal.drop_gates(p_queue, true) where weir_internal.has_gates(p_queue);
+    delete from weir_internal.keyed_queues where queue_no = q.no;
     delete from weir_internal.queues where no = q.no;
-    foreach v_role in array v_roles loop
-        perform weir_internal.trim_rights(v_role);
-    end loop;
+    perform weir_internal.end_backlog(q);
 end
 $$;

@@ -1,5 +1,5 @@
 -- weir_internal.find_queue(p_queue)
--- A queue by its name.
+-- A queue by its name, whatever log it is in.
 --
 -- Parameters:
 --   p_queue  name of the queue
@@ -8,18 +8,19 @@
 -- Locks: none
 create or replace function weir_internal.find_queue(p_queue text)
 returns weir_internal.queues
-language plpgsql stable
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     q weir_internal.queues;
 begin
-    select * into q from weir_internal.queues where name = p_queue;
+    select w.* into q from weir_internal.queues w where w.name = p_queue;
     if not found then
         perform weir_internal.fail_unknown(p_queue);
-    end if;
-    if q.birth <> weir_internal.birth_of(q.no) then
-        perform weir_internal.fail_restored(q.name);
+    elsif q.origin <> (select weir_internal.origin_of(l.schema_name)
+                       from weir_internal.logs l where l.no = q.log_no) then
+        raise exception 'queue "%" came here in a dump', p_queue
+            using errcode = 'WR019', hint = 'select weir.adopt()';
     end if;
     return q;
 end

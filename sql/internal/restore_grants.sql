@@ -4,7 +4,7 @@
 --
 -- Returns: nothing.
 -- Raises: none
--- Locks: none; the caller holds the lock for the creation of queues.
+-- Locks: none; the caller holds the lock of rights.
 create or replace function weir_internal.restore_grants()
 returns void
 language plpgsql
@@ -14,7 +14,7 @@ declare
     v_grant text;
 begin
     for v_grant in
-        select distinct format('grant execute on function %s to %I%s', p.oid::regprocedure, r.rolname,
+        select distinct format('grant execute on routine %s to %I%s', p.oid::regprocedure, r.rolname,
             case when a.is_grantable then ' with grant option' else '' end)
         from weir_internal.functions_before b
         cross join lateral aclexplode(b.proacl) a

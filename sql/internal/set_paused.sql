@@ -8,17 +8,16 @@
 --   p_paused  true = pause
 -- Returns: nothing.
 -- Raises: WR001, WR003
--- Locks: the queue's administration lock, until the transaction ends.
+-- Locks: the queue's administration, until the transaction ends.
 create or replace function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    q weir_internal.queues := weir_internal.find_queue(p_queue);
+    q weir_internal.queues := weir_internal.lock_queue(p_queue);
     g weir_internal.groups;
 begin
-    perform pg_advisory_xact_lock(weir_internal.lock_class(q.no), -1);
     if p_group is null then
         update weir_internal.queues set paused = p_paused where no = q.no and paused <> p_paused;
         update weir_internal.groups set queue_paused = p_paused where queue_no = q.no and queue_paused <> p_paused;

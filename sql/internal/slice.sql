@@ -12,7 +12,6 @@
 create or replace function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip int, p_n int)
 returns weir.message_record
 language plpgsql
-set search_path = pg_catalog, pg_temp
 as $$
 declare
     o weir.message_record;

@@ -1,25 +1,38 @@
--- weir_internal.start_backlog(q)
--- Creates the sequences that a queue with a limit on its backlog needs, where they are not there, and sets them so that
--- the next send counts; see admit.
+-- weir_internal.start_backlog(p_queue), end_backlog(q)
+-- start_backlog: makes the sequence that a queue with a backlog_max needs, if it is not there, and sets it so that the
+-- next send counts; see log/admit.sql. The caller stores it in queues.backlog_sequence, where it stays when the limit
+-- is lifted: a send that is under way may still look at it. end_backlog: drops it with the queue.
 --
 -- Parameters:
---   q  the queue
--- Returns: nothing.
+--   p_queue, q  the queue
+-- Returns: start_backlog: the sequence; end_backlog: nothing.
 -- Raises: none
--- Locks: none
-create or replace function weir_internal.start_backlog(q weir_internal.queues)
-returns void
-language plpgsql
+-- Locks: end_backlog: the sequence.
+create or replace function weir_internal.start_backlog(p_queue int)
+returns regclass
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set client_min_messages = warning
 as $$
 declare
-    v_name text;
+    v_name text := format('weir_internal.backlog_%s', p_queue);
 begin
-    foreach v_name in array array['end', 'depth', 'full'] loop
-        v_name := format('weir_internal.q%s_backlog_%s', q.no, v_name);
-        execute format('create sequence if not exists %s minvalue 0', v_name);
-        perform setval(v_name, 0);
-    end loop;
+    if to_regclass(v_name) is null then
+        execute format(
+            'create sequence %s increment -1 minvalue -9223372036854775807 maxvalue 9223372036854775806 start 1',
+            v_name);
+    end if;
+    perform setval(v_name, 0);
+    return v_name::regclass;
+end
+$$;
+create or replace function weir_internal.end_backlog(q weir_internal.queues)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if q.backlog_sequence is not null then
+        execute format('drop sequence %s', q.backlog_sequence);
+    end if;
 end
 $$;

@@ -11,12 +11,12 @@
 -- Locks: the rows, until the transaction ends.
 create or replace function weir_internal.take_dead_letters(
     q weir_internal.queues, g weir_internal.groups, p_ids bigint[], p_since timestamptz)
-returns weir_internal.later_row[]
+returns weir_internal.delayed_row[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_messages weir_internal.later_row[];
+    v_messages weir_internal.delayed_row[];
     v_missing bigint[];
 begin
     if p_ids is not null then
@@ -37,8 +37,8 @@ begin
                 and d.enqueued_at >= p_since
             order by d.id limit 10000 for update skip locked))
         returning *)
-    select array_agg(row(null, null, t.id, g.id, 0, t.key, t.payload, t.headers, t.enqueued_at, null)
-                     ::weir_internal.later_row order by t.id)
+    select array_agg(row(null, q.no, g.no, null, t.id, 0, t.key, t.headers, t.payload, t.enqueued_at, null)
+                     ::weir_internal.delayed_row order by t.id)
     into v_messages from taken t;
     return v_messages;
 end

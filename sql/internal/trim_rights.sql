@@ -6,7 +6,7 @@
 --   p_role  name of the role
 -- Returns: nothing.
 -- Raises: none
--- Locks: none; the caller holds the lock for the creation of queues.
+-- Locks: none; the caller holds the lock of rights.
 create or replace function weir_internal.trim_rights(p_role name)
 returns void
 language plpgsql
@@ -19,19 +19,19 @@ declare
 begin
     for v_function in
         select p.oid from pg_proc p
-        where p.pronamespace in ('weir'::regnamespace, 'weir_internal'::regnamespace)
+        where p.pronamespace in ('weir'::regnamespace, 'weir_internal'::regnamespace, 'weir_gates'::regnamespace)
             and exists (select from aclexplode(p.proacl) a where a.grantee = v_role)
-            and exists (select from weir_internal.rights() r
-                        where p.pronamespace::regnamespace || '.' || p.proname = any(r.functions)
-                            or split_part(p.proname, ':', 1) = any(r.verbs) and strpos(p.proname, ':') > 0)
+            and (p.pronamespace = 'weir_gates'::regnamespace
+                 or exists (select from weir_internal.rights() r
+                            where p.pronamespace::regnamespace || '.' || p.proname = any(r.functions)))
         except
         select f from weir_internal.functions_of(p_role) f
     loop
-        execute format('revoke all on function %s from %I', v_function, p_role);
+        execute format('revoke all on routine %s from %I', v_function, p_role);
     end loop;
     for v_schema in
         select nspname from pg_namespace n
-        where nspname in ('weir', 'weir_internal')
+        where nspname in ('weir', 'weir_internal', 'weir_gates')
             and exists (select from aclexplode(n.nspacl) a where a.grantee = v_role)
             and not exists (select from pg_proc p cross join lateral aclexplode(p.proacl) a
                             where p.pronamespace = n.oid and a.grantee = v_role)

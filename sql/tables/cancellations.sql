@@ -1,6 +1,6 @@
 -- weir_internal.cancellations
--- Jobs that were cancelled and that a group may still hold. receive looks here before it hands out messages, but only
--- while the sequence q<queue_no>_cancels says that there may be some; maintain removes what nobody holds any more.
+-- Jobs that were cancelled and that a group may still hold. receive looks here before it hands out messages; maintain
+-- removes what nobody holds any more.
 create table if not exists weir_internal.cancellations (
     queue_no int not null references weir_internal.queues on delete cascade, -- the queue
     id       bigint not null,      -- the job: its message

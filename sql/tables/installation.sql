@@ -7,6 +7,3 @@ create table if not exists weir_internal.installation (
     installed_at      timestamptz not null default now(), -- first install
     updated_at        timestamptz not null default now()  -- last install or upgrade
 );
--- When a call of maintain last began, in microseconds since 1970. A sequence, not a column: everybody sees it at once,
--- and it leaves no dead rows.
-create sequence if not exists weir_internal.maintained_at minvalue 0;

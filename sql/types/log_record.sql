@@ -1,22 +1,20 @@
 -- weir_internal.log_record
--- One row of a queue's log: 1..n messages that one call sent into one lane. The segment tables are typed tables of it.
-do $$
-begin
-    if to_regtype('weir_internal.log_record') is null then
-        create type weir_internal.log_record as (
-            txid           xid8,           -- the transaction that wrote the record; order in a lane is (txid, id)
-            id             bigint,         -- id of the last message
-            n              int,            -- how many messages
-            lane           smallint,       -- 0 .. lanes - 1; lanes itself holds what was claimed straight from `later`
-            group_id       int,            -- the one group a redelivery is for; null: every group
-            enqueued_at    timestamptz,    -- when send was called
-            ids            bigint[],       -- ascending; null when the ids are id - n + 1 .. id
-            attempts       smallint[],     -- deliveries each message already had; null when none
-            enqueued_times timestamptz[],  -- per message, when they differ; else null
-            keys           text[],         -- null when no message has a key
-            headers        jsonb[],        -- null when no message has headers
-            payloads       jsonb[]         -- one a message
-        );
-    end if;
-end
-$$;
+-- A row of a log's segments: the messages that one call sent into one lane. Message i (1..n) has the id ids[i], or
+-- id - n + i when ids is null.
+do $$ begin if to_regtype('weir_internal.log_record') is null then
+create type weir_internal.log_record as (
+    txid           xid8,          -- the transaction that sent them
+    id             bigint,        -- of the last message; ids are places in the log, see log/next_ids.sql
+    n              int,           -- how many messages
+    queue_no       int,           -- the queue
+    lane           int,           -- the lane; -1: what became due or was parked, found only through its claim
+    group_no       int,           -- the one group that it is for; null: all
+    enqueued_at    timestamptz,   -- when they were sent, where enqueued_times is null
+    ids            bigint[],      -- all ids, when they are not consecutive
+    attempts       smallint[],    -- deliveries before, when there were any
+    enqueued_times timestamptz[], -- when each was sent, when not by one call
+    keys           text[],        -- null when none has a key
+    headers        jsonb[],       -- null when none has headers
+    payloads       jsonb[]
+);
+end if; end $$;

@@ -52,7 +52,7 @@ func (b *bouncer) crew(n int) *crew {
 		c.clients = append(c.clients, b.client())
 	}
 	lanes := 1
-	must(b.T, c.next().CreateQueue(b.Context(), queue, engine.QueueOptions{Lanes: &lanes}))
+	must(b.T, c.next().CreateQueue(b.Context(), queue, engine.QueueOptions{}))
 	return c
 }
 

@@ -1,75 +1,107 @@
-// Package rotation_test turns the rings under what makes it hard: transactions that stay open, leases that outlive
-// several turns, maintenance that is rolled back, delayed messages that commit late.
+// Package rotation_test turns the rings under what makes it hard: transactions that stay open, leases that
+// outlive several turns, maintenance that is rolled back, queues that nobody consumes.
 package rotation_test
 
 import (
-	"context"
+	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirmq/weir/internal/pgtest"
-	"github.com/weirmq/weir/test/surface"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
-const queue = "ring"
+func TestMain(m *testing.M) {
+	pgtest.Main(m)
+}
 
 type bench struct {
 	*testing.T
 	db *pgtest.DB
 }
 
-func each(t *testing.T, lanes string, test func(b bench)) {
+// each runs a test on a log with segments and tables of the claim log of 64 KiB, and a queue "ring".
+func each(t *testing.T, test func(b bench)) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		db := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, db.Pool(t), queue, "lanes => "+lanes+", segment_bytes => 65536, claims_bytes => 65536")
-		test(bench{t, db})
+		b := bench{t, pgtest.New(t, pgtest.Options{Major: major})}
+		b.db.Exec(t, "update weir_internal.logs set segment_bytes = 65536, claims_bytes = 65536")
+		b.db.Exec(t, "select weir.create_queue('ring')")
+		test(b)
 	})
 }
 
+type message struct {
+	id, claim int64
+	attempt   int
+}
+
 // fill sends n messages of about 1 kB, each in a transaction of its own.
-func (b bench) fill(n int) {
+func (b bench) fill(queue string, n int) {
 	b.Helper()
 	for range n {
-		b.db.Exec(b, `select weir.send('ring', to_jsonb(array_to_string(array(
-			select md5(random()::text) from generate_series(1, 32)), '')))`)
+		b.db.Exec(b, `select weir.send($1, to_jsonb(array_to_string(array(
+			select md5(random()::text) from generate_series(1, 32)), '')))`, queue)
 	}
 }
 
-func (b bench) pop(batchMax int) []surface.Message {
+func (b bench) receive(queue, group string, batchMax int, lease string) []message {
 	b.Helper()
-	got, err := surface.Pop(b.Context(), b.db.Pool(b), queue, "default", batchMax)
+	rows, err := b.db.Pool(b).Query(b.Context(),
+		"select id, claim_id, attempt from weir.receive($1, $2, $3, $4::text::interval)", queue, group, batchMax, lease)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return got
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m message, err error) {
+		err = row.Scan(&m.id, &m.claim, &m.attempt)
+		return m, err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return out
 }
 
-// drain pops until nothing comes and returns how many different messages came.
-func (b bench) drain() int {
+// drain receives and finishes until nothing comes and returns the ids in the order in which they came.
+func (b bench) drain(queue string) []int64 {
 	b.Helper()
-	seen := map[int64]bool{}
+	var out []int64
 	for {
-		got := b.pop(1000)
+		got := b.receive(queue, "default", 1000, "1 hour")
 		if len(got) == 0 {
-			return len(seen)
+			return out
 		}
 		for _, m := range got {
-			if seen[m.ID] {
+			if slices.Contains(out, m.id) {
 				b.Fatalf("%v came twice", m)
 			}
-			seen[m.ID] = true
+			out = append(out, m.id)
 		}
+		b.db.Exec(b, "select weir_log.ack_all($1, $2)", queue, got[0].claim)
 	}
 }
 
-func (b bench) logRing() int64 {
+func (b bench) maintain() int {
 	b.Helper()
-	return pgtest.QueryVal[int64](b, b.db, "select pg_sequence_last_value('weir_internal.q1_log_ring')")
+	b.db.Exec(b, "select setval('weir_log.next_look', 0)") // a segment that is held is looked at again at once
+	return pgtest.QueryVal[int](b, b.db, "call weir.maintain()")
+}
+
+// settle maintains until there is nothing left to do.
+func (b bench) settle() {
+	b.Helper()
+	for range 100 {
+		if b.maintain() == 0 {
+			return
+		}
+	}
+	b.Fatal("maintenance finds no end")
+}
+
+func (b bench) ring(name string) int64 {
+	b.Helper()
+	return pgtest.QueryVal[int64](b, b.db, "select pg_sequence_last_value('weir_log."+name+"_ring')")
 }
 
 func (b bench) open(statements ...string) *pgx.Conn {
@@ -83,166 +115,136 @@ func (b bench) open(statements ...string) *pgx.Conn {
 	return conn
 }
 
-func TestRolledBackMaintenanceLosesNoSegment(t *testing.T) {
-	each(t, "1", func(b bench) {
-		for range 6 {
-			b.fill(80)
-			conn := b.open("select weir.maintain()", "select weir.maintain()")
-			if _, err := conn.Exec(b.Context(), "rollback"); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if n := b.drain(); n != 480 {
-			b.Fatalf("%d of 480 messages came", n)
-		}
-		for range 6 {
-			b.fill(80)
-			for range 4 {
-				if _, err := surface.Maintain(b.Context(), b.db.Pool(b)); err != nil {
-					b.Fatal(err)
-				}
-				conn := b.open("select weir.maintain()")
-				if _, err := conn.Exec(b.Context(), "rollback"); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-		if n := b.drain(); n != 480 {
-			b.Fatalf("%d of the second 480 messages came", n)
-		}
-		if b.logRing() < 2 {
-			b.Fatalf("the ring is at %d only", b.logRing())
+func (b bench) end(conn *pgx.Conn, how string) {
+	b.Helper()
+	if _, err := conn.Exec(b.Context(), how); err != nil {
+		b.Fatal(err)
+	}
+}
+
+const allSteps = `select count(weir.maintain_step(s.step_name, s.log_name))
+	from generate_series(1, 3) i cross join lateral weir.maintenance() s`
+
+func (b bench) size(pattern string) int64 {
+	b.Helper()
+	return pgtest.QueryVal[int64](b, b.db, `select sum(pg_relation_size(c.oid))::bigint from pg_class c
+		where c.relnamespace = 'weir_log'::regnamespace and c.relkind = 'r' and c.relname ~ $1`, pattern)
+}
+
+func wantState(tb testing.TB, err error, state string) {
+	tb.Helper()
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) || pg.Code != state {
+		tb.Fatalf("got %v, want %s", err, state)
+	}
+}
+
+func TestMaintainSaysThatItCannotRunInATransaction(t *testing.T) {
+	each(t, func(b bench) {
+		conn := b.open()
+		_, err := conn.Exec(b.Context(), "call weir.maintain()")
+		wantState(b, err, "WR015")
+		b.end(conn, "rollback")
+		for _, bad := range []string{"-1 second", "61 minutes"} {
+			_, err := b.db.Pool(b).Exec(b.Context(), "call weir.maintain($1::text::interval)", bad)
+			wantState(b, err, "WR006")
 		}
 	})
 }
 
-// The ring does not roll back, so it may not point to a segment that the same transaction has named, which it can only
-// where it has truncated one.
-func TestSeveralTurnsInATransactionThatRollsBackLoseNoSegment(t *testing.T) {
-	each(t, "1", func(b bench) {
-		for range 2 {
-			for range 4 { // until all three tables are in use
-				b.fill(80)
-				surface.Settle(b, b.db.Pool(b))
-			}
-			if n := b.drain(); n != 320 {
-				b.Fatalf("%d of 320 messages came", n)
-			}
-			conn := b.open("select weir_internal.rotate_log(q) from weir_internal.queues q cross join generate_series(1, 6)")
-			if _, err := conn.Exec(b.Context(), "rollback"); err != nil {
-				b.Fatal(err)
-			}
-			for range 2 {
-				b.fill(80)
-				surface.Settle(b, b.db.Pool(b))
-			}
-			if n := b.drain(); n != 160 {
-				b.Fatalf("%d of 160 messages came after the rollback", n)
-			}
-			surface.Settle(b, b.db.Pool(b))
+func TestMaintenanceThatSomebodyHasJustBegunIsLeftToThem(t *testing.T) {
+	each(t, func(b bench) {
+		steps := func(every string) int {
+			b.fill("ring", 80)
+			b.drain("ring")
+			return pgtest.QueryVal[int](b, b.db, "call weir.maintain($1::text::interval)", every)
+		}
+		if steps("1 hour") == 0 {
+			b.Error("the first call did nothing")
+		}
+		if n := steps("1 hour"); n != 0 {
+			b.Errorf("a second call within the hour did %d things", n)
+		}
+		if steps("0") == 0 {
+			b.Error("a call that is not to be left out did nothing")
 		}
 	})
 }
 
-// A table is named anew by the transaction that truncates it, or both roll back.
-func TestASegmentIsUsedAgainByTheTransactionThatFreesIt(t *testing.T) {
-	each(t, "1", func(b bench) {
-		for _, end := range []string{"rollback", "commit", "rollback", "commit", "rollback", "commit"} {
-			b.fill(80)
-			surface.Settle(b, b.db.Pool(b))
-			b.fill(80)
-			if n := b.drain(); n != 160 {
-				b.Fatalf("%d of 160 messages came", n)
-			}
-			conn := b.open("select weir_internal.rotate_log(q) from weir_internal.queues q cross join generate_series(1, 6)")
-			if _, err := conn.Exec(b.Context(), end); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.fill(80)
-		surface.Settle(b, b.db.Pool(b))
-		if n := b.drain(); n != 80 {
-			b.Fatalf("%d of 80 messages came", n)
-		}
-		if b.logRing() < 6 {
-			b.Errorf("the ring is at %d only", b.logRing())
-		}
-	})
-}
-
-// What was carried over is not there after a rollback, and the old table must not be left for the new one.
-func TestRolledBackMaintenanceLosesNoClaim(t *testing.T) {
-	each(t, "1", func(b bench) {
-		b.db.Exec(b, "select weir.send_batch('ring', array_fill('1'::jsonb, array[4000]))")
-		var held []surface.Message
-		for turn := range 3 {
-			got, err := surface.Receive(b.Context(), b.db.Pool(b), queue, "default", 1, "1 day")
-			if err != nil || len(got) != 1 {
-				b.Fatalf("received %v, %v", got, err)
-			}
+func TestStepsThatAreRolledBackLoseNothing(t *testing.T) {
+	each(t, func(b bench) {
+		var held []message
+		for range 8 {
+			b.fill("ring", 50)
+			got := b.receive("ring", "default", 1, "1 day")
 			held = append(held, got...)
-			b.db.Exec(b, "do $$ begin for i in 1 .. 600 loop perform weir.pop('ring'); end loop; end $$")
-			for range 4 {
-				conn := b.open("select weir.maintain() from generate_series(1, 20)") // each does one of its steps, at random
-				if _, err := conn.Exec(b.Context(), "rollback"); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := surface.Maintain(b.Context(), b.db.Pool(b)); err != nil {
-					b.Fatal(err)
+			b.end(b.open(allSteps), "rollback")
+			b.maintain()
+			b.end(b.open(allSteps), "rollback")
+			if n := len(b.drain("ring")); n != 49 {
+				b.Fatalf("%d of 49 messages came", n)
+			}
+			b.end(b.open(allSteps, allSteps), "rollback")
+			b.settle()
+			b.end(b.open(allSteps), "commit")
+		}
+		if b.ring("log") < 5 {
+			b.Errorf("the ring is at %d only", b.ring("log"))
+		}
+		for range 3 {
+			b.db.Exec(b, "select weir_log.send_batch('ring', array_fill('1'::jsonb, array[150]), null, null, null, null)")
+			for range 150 {
+				for _, m := range b.receive("ring", "default", 1, "1 hour") {
+					b.db.Exec(b, "select weir_log.ack('ring', $1, $2)", m.claim, m.id)
 				}
 			}
-			surface.Settle(b, b.db.Pool(b))
-			ring := pgtest.QueryVal[int64](b, b.db, "select pg_sequence_last_value('weir_internal.q1_claims_ring')")
-			if ring < int64(2*turn+2) {
-				b.Errorf("the ring of claims is at %d after %d turns", ring, turn+1)
-			}
+			b.end(b.open(allSteps), "rollback")
+			b.maintain()
+			b.end(b.open(allSteps), "rollback")
+			b.settle()
+		}
+		if b.ring("claims") < 4 {
+			b.Errorf("the ring of claims is at %d only", b.ring("claims"))
+		}
+		if n := len(b.drain("ring")); n != 0 {
+			b.Errorf("%d messages came again", n)
 		}
 		for _, m := range held {
-			if n, err := surface.Ack(b.Context(), b.db.Pool(b), queue, m.ClaimID, nil); n != 1 || err != nil {
-				b.Errorf("message %d: finished %d, %v", m.ID, n, err)
+			if n := pgtest.QueryVal[int](b, b.db, "select weir_log.ack('ring', $1, $2)", m.claim, m.id); n != 1 {
+				b.Errorf("%v: %d were finished", m, n)
 			}
 		}
 	})
 }
 
-// A claim in every segment: to turn, rotation must move messages of claims, again and again.
+// A claim in every segment: its message leaves the ring, again and again.
 func TestLongLeasesNeitherStopTheRingNorAreLost(t *testing.T) {
-	each(t, "2", func(b bench) {
-		held := map[int64]int64{} // message: claim
-		for i := range 24 {
-			b.fill(40)
-			got, err := surface.Receive(b.Context(), b.db.Pool(b), queue, "default", 2, "1 day")
-			if err != nil || len(got) == 0 {
-				b.Fatalf("received %v, %v", got, err)
+	each(t, func(b bench) {
+		held := map[int64]int64{}
+		for range 12 {
+			b.fill("ring", 60)
+			for _, m := range b.receive("ring", "default", 2, "1 day") {
+				held[m.id] = m.claim
 			}
-			for _, m := range got {
-				held[m.ID] = m.ClaimID
-			}
-			b.drain()
-			for range 3 + i%2 {
-				if _, err := surface.Maintain(b.Context(), b.db.Pool(b)); err != nil {
-					b.Fatal(err)
+			b.drain("ring")
+			b.settle()
+		}
+		if b.ring("log") < 9 {
+			b.Fatalf("the ring is at %d only", b.ring("log"))
+		}
+		if b.size("^log_") > 300_000 {
+			b.Errorf("the ring holds %d bytes", b.size("^log_"))
+		}
+		for id, claim := range held {
+			b.db.Exec(b, "select weir_log.settle('ring', $1, array[$2::bigint], 'nack', '0', null)", claim, id)
+		}
+		for range 3 {
+			for _, m := range b.receive("ring", "default", 1000, "1 hour") {
+				if _, ok := held[m.id]; !ok || m.attempt != 2 {
+					b.Fatalf("received %v, which was not held or is of the wrong attempt", m)
 				}
+				delete(held, m.id)
 			}
-		}
-		surface.Settle(b, b.db.Pool(b))
-		if b.logRing() < 6 {
-			b.Fatalf("the ring is at %d only", b.logRing())
-		}
-		claims := map[int64]bool{}
-		for _, claim := range held {
-			claims[claim] = true
-		}
-		for claim := range claims {
-			if _, err := surface.Nack(b.Context(), b.db.Pool(b), queue, claim, nil, surface.Text("0")); err != nil {
-				b.Fatal(err)
-			}
-		}
-		for _, m := range append(b.pop(1000), b.pop(1000)...) {
-			if _, ok := held[m.ID]; !ok || m.Attempt != 2 {
-				b.Fatalf("received %v, which was not held or is of the wrong attempt", m)
-			}
-			delete(held, m.ID)
 		}
 		if len(held) > 0 {
 			b.Fatalf("lost: %v", held)
@@ -251,312 +253,164 @@ func TestLongLeasesNeitherStopTheRingNorAreLost(t *testing.T) {
 }
 
 func TestOpenWriterDoesNotStopTheRing(t *testing.T) {
-	each(t, "2", func(b bench) {
+	each(t, func(b bench) {
 		writer := b.open("select weir.send('ring', '\"held\"')")
-		for range 12 {
-			b.fill(70)
-			b.drain()
-			for range 4 {
-				if _, err := surface.Maintain(b.Context(), b.db.Pool(b)); err != nil {
-					b.Fatal(err)
-				}
-			}
+		for range 10 {
+			b.fill("ring", 70)
+			b.drain("ring")
+			b.settle()
 		}
-		if b.logRing() < 8 {
-			b.Errorf("the ring is at %d only while a writer is open", b.logRing())
+		if b.ring("log") < 8 {
+			b.Errorf("the ring is at %d only while a writer is open", b.ring("log"))
 		}
-		size := pgtest.QueryVal[int64](b, b.db,
-			"select max(pg_relation_size('weir_internal.q1_log_' || k))::bigint from generate_series(0, 2) k")
-		if size > 400_000 {
-			b.Errorf("a segment of 64 KiB has grown to %d", size)
-		}
-		if _, err := writer.Exec(b.Context(), "commit"); err != nil {
-			b.Fatal(err)
-		}
-		if n := b.drain(); n != 1 {
+		b.end(writer, "commit")
+		if n := len(b.drain("ring")); n != 1 {
 			b.Fatalf("%d messages came of the one that was held", n)
 		}
+		b.settle()
+		if left := b.size("^(log_|rest)"); left > 300_000 {
+			b.Errorf("%d bytes are left", left)
+		}
 	})
 }
 
-// The servers of the tests have no autovacuum; this is the lock that it takes.
-func TestUpkeepPassesOverTablesThatAreBeingVacuumed(t *testing.T) {
-	each(t, "2", func(b bench) {
-		vacuum := b.open(`lock table weir_internal.q1_log_0, weir_internal.q1_log_1, weir_internal.q1_log_2,
-			weir_internal.q1_claims_0, weir_internal.q1_claims_1 in share update exclusive mode`)
-		size := func() int64 {
-			return pgtest.QueryVal[int64](b, b.db, `select sum(pg_relation_size(c.oid))::bigint from pg_class c
-				where c.relname ~ '^q1_(log|claims)_[0-2]$' and c.relkind = 'r'`)
+// A reader that has looked into a segment keeps its table, not the others; what it does not see any more is in `rest`.
+func TestOpenReaderKeepsOneTableAndReadsOn(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_queue('slow')")
+		b.fill("slow", 3)
+		reader := b.open("select weir.receive('slow')")
+		for range 10 {
+			b.fill("ring", 70)
+			b.drain("ring")
+			b.settle()
 		}
+		if b.ring("log") < 8 {
+			b.Errorf("the ring is at %d only while a reader is open", b.ring("log"))
+		}
+		if pgtest.QueryVal[int64](b, b.db, "select pg_relation_size('weir_log.log_1')") == 0 {
+			b.Error("the table that the reader has locked was truncated")
+		}
+		var n int
+		err := reader.QueryRow(b.Context(), "select count(*) from weir.receive('slow', max => 10)").Scan(&n)
+		if err != nil || n != 2 {
+			b.Errorf("the reader received %d more, %v; want 2", n, err)
+		}
+		b.end(reader, "rollback")
+		if got := b.drain("slow"); len(got) != 3 || !slices.IsSorted(got) {
+			b.Errorf("received %v, want 3 in order", got)
+		}
+		b.settle()
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.rest"); n != 0 {
+			b.Errorf("%d records stay in rest", n)
+		}
+	})
+}
+
+func TestASmallRemainderLeavesTheRingOnceWithItsOrder(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_queue('slow')")
+		b.db.Exec(b, "select weir.create_group('slow', 'second')")
+		var sent []int64
+		for range 10 {
+			sent = append(sent, pgtest.QueryVal[int64](b, b.db, "select weir.send('slow', '1')"),
+				pgtest.QueryVal[int64](b, b.db, "select weir.send('slow', '2')"))
+			b.fill("ring", 70)
+			b.drain("ring")
+			b.settle()
+		}
+		if b.ring("log") < 9 {
+			b.Errorf("the ring is at %d only", b.ring("log"))
+		}
+		if n := pgtest.QueryVal[int](b, b.db, "select count(distinct id) - count(*) from weir_log.rest"); n != 0 {
+			b.Errorf("%d records are in rest twice", -n)
+		}
+		if got := b.drain("slow"); !slices.Equal(got, sent) {
+			b.Errorf("received %v, want %v", got, sent)
+		}
+		b.settle()
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.rest"); n == 0 {
+			b.Error("the second group's messages are gone")
+		}
+		b.db.Exec(b, "select weir_log.ack_all('slow', claim_id) from weir.receive('slow', 'second', 15)")
+		b.db.Exec(b, "select weir_log.ack_all('slow', claim_id) from weir.receive('slow', 'second', 15)")
+		for len(b.receive("slow", "second", 100, "1 hour")) > 0 {
+			b.db.Exec(b, "select weir_log.ack_all('slow', max(claim)) from weir_log.claims_2 where group_no = 3")
+		}
+		b.settle()
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.rest"); n != 0 {
+			b.Errorf("%d records stay in rest", n)
+		}
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.segments"); n > 4 {
+			b.Errorf("%d segments are remembered", n)
+		}
+	})
+}
+
+func TestALargeRemainderHoldsItsSegmentAndIsNamed(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_queue('slow')")
+		b.fill("slow", 20)
 		for range 6 {
-			b.fill(140)
-			if n := b.drain(); n != 140 {
-				b.Fatalf("received %d messages, want 140", n)
-			}
-			for range 4 {
-				if _, err := surface.Maintain(b.Context(), b.db.Pool(b)); err != nil {
-					b.Fatal(err)
-				}
-			}
+			b.fill("ring", 70)
+			b.drain("ring")
+			b.settle()
 		}
-		grown := size()
-		if grown < 800_000 {
-			b.Errorf("the tables hold %d bytes although none can be given back", grown)
+		if b.ring("log") < 5 {
+			b.Errorf("the ring is at %d only: two tables were free", b.ring("log"))
 		}
-		if _, err := vacuum.Exec(b.Context(), "commit"); err != nil {
-			b.Fatal(err)
+		holder := pgtest.QueryVal[string](b, b.db, `select string_agg(concat_ws(' ', segment_no, q.name, g.name), ',')
+			from weir_log.segment_holders() h join weir_internal.queues q on q.no = h.queue_no
+			join weir_internal.groups g on g.no = h.group_no`)
+		if holder != "1 slow default" {
+			b.Errorf("the holder is said to be %q", holder)
 		}
-		surface.Settle(b, b.db.Pool(b))
-		if left := size(); left > grown/2 {
-			b.Errorf("after the vacuum the tables hold %d bytes of %d", left, grown)
+		if n := len(b.receive("slow", "default", 16, "0.001 s")); n != 16 {
+			b.Fatal(n)
 		}
-		b.fill(1)
-		if n := b.drain(); n != 1 {
-			b.Errorf("received %d messages, want 1", n)
+		b.settle() // 20 are still needed: the claims are not finished
+		b.db.Exec(b, "select count(*) from weir.receive('slow', max => 1)")
+		if got := len(b.drain("slow")); got < 19 {
+			b.Errorf("%d of 20 came", got)
 		}
 	})
 }
 
-func TestManySlotsDoNotKeepMaintenanceBusy(t *testing.T) {
-	each(t, "16", func(b bench) {
-		for i := range 20 {
-			b.db.Exec(b, "select weir.create_group('ring', 'g' || $1::int)", i)
+func TestRetentionKeepsWhatAllHaveFinished(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "update weir_internal.logs set retention = '1 hour'")
+		for range 4 {
+			b.fill("ring", 70)
+			b.drain("ring")
+			b.settle()
 		}
-		surface.Settle(b, b.db.Pool(b)) // fails when there is no end to it
-	})
-}
-
-// The late one has a transaction id that no snapshot of the receiver lists, because nothing that began after it has
-// ended: so until then this test may write nothing, and does not move the clock.
-func TestDelayedMessageCommittedLateIsDelivered(t *testing.T) {
-	each(t, "1", func(b bench) {
-		b.db.Exec(b, "select weir.send('ring', '1', delay => '300 ms')")
-		writer := b.open("select weir.send('ring', '2', delay => '100 ms')")
-		var first []surface.Message
-		pgtest.WaitFor(b, "the delayed message", func() bool { first = b.pop(10); return len(first) > 0 })
-		if len(first) != 1 {
-			b.Fatalf("received %v, want the message that was committed", first)
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.log_1"); n < 60 {
+			b.Errorf("%d records of the first segment are kept", n)
 		}
-		due := false // the writer's own, too: it may have been held up before it sent
-		pgtest.WaitFor(b, "the writer's message is due", func() bool {
-			const passed = "select bool_and(clock_timestamp() > due_at) from weir_internal.q1_later"
-			if err := writer.QueryRow(b.Context(), passed).Scan(&due); err != nil {
-				b.Fatal(err)
-			}
-			return due
-		})
-		if _, err := writer.Exec(b.Context(), "commit"); err != nil {
-			b.Fatal(err)
-		}
-		if n := b.drain(); n != 1 {
-			b.Fatalf("%d messages came after the late commit, want 1", n)
+		b.db.Exec(b, "update weir_internal.logs set retention = '0'")
+		b.settle()
+		if left := b.size("^log_"); left > 300_000 {
+			b.Errorf("%d bytes are left", left)
 		}
 	})
 }
 
-// The transaction's own batch has ids around one that it receives and sends back: the record of that one must not be
-// taken for a part of the batch.
-func TestOwnBatchAroundARetriedMessageIsDeliveredWhole(t *testing.T) {
-	each(t, "1", func(b bench) {
-		ctx := b.Context()
-		stop, cancel := context.WithCancel(ctx)
-		done := make(chan int)
-		other := b.db.Conn(b)
-		go func() {
-			n := 0
-			for ; stop.Err() == nil; n++ {
-				if _, err := other.Exec(ctx, "select weir.send_batch('ring', array_fill('1'::jsonb, array[20]))"); err != nil {
-					b.Error(err)
-					break
-				}
-			}
-			done <- n * 20
-		}()
-		writer := b.open()
-		for range 5 {
-			if _, err := writer.Exec(ctx, "select weir.send_batch('ring', array_fill('2'::jsonb, array[3000]))"); err != nil {
-				b.Fatal(err)
-			}
+func TestNothingIsTruncatedWhileTheDatabaseIsDumped(t *testing.T) {
+	each(t, func(b bench) {
+		dump := b.db.Conn(b)
+		b.end(dump, "set application_name = 'pg_dump'")
+		for range 3 {
+			b.fill("ring", 70)
+			b.drain("ring")
+			b.settle()
 		}
-		cancel()
-		total := <-done + 15_000
-		var back []int64
-		for range 100 {
-			got, err := surface.Receive(ctx, writer, queue, "default", 10_000, "1 minute")
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, m := range got {
-				if !slices.Contains(back, m.ClaimID) {
-					back = append(back, m.ClaimID)
-				}
-			}
-			if len(got) == 0 {
-				break
-			}
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.log_1"); n < 60 {
+			b.Errorf("%d records of the first segment are there", n)
 		}
-		for _, claim := range back {
-			if _, err := surface.Nack(ctx, writer, queue, claim, nil, surface.Text("0")); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if _, err := writer.Exec(ctx, "commit"); err != nil {
-			b.Fatal(err)
-		}
-		seen := 0
-		for {
-			got := b.pop(997) // ends within records
-			if seen += len(got); len(got) == 0 {
-				break
-			}
-		}
-		if seen != total {
-			b.Fatalf("%d of %d messages came", seen, total)
+		b.end(dump, "set application_name = 'other'")
+		b.settle()
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.log_1"); n > 0 && b.ring("log") < 4 {
+			b.Errorf("%d records stay", n)
 		}
 	})
-}
-
-// One session works on several queues, and on one that was made anew: nothing it has cached may be of another queue.
-func TestOneSessionWorksOnManyQueues(t *testing.T) {
-	each(t, "1", func(b bench) {
-		clock := surface.MovableClock(b, b.db)
-		conn := b.db.Conn(b)
-		for range 2 {
-			for _, name := range []string{"a", "b"} {
-				surface.CreateQueue(b, conn, name, "lanes => 1")
-				ids, err := surface.SendBatch(b.Context(), conn, name, []string{"1", "2", "3", "4"}, nil, nil, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				got, err := surface.Receive(b.Context(), conn, name, "default", 4, "1 minute")
-				if err != nil || len(got) != 4 {
-					b.Fatalf("received %v, %v", got, err)
-				}
-				claim := got[0].ClaimID
-				for what, call := range map[string]func() error{
-					"ack":    func() error { _, err := surface.Ack(b.Context(), conn, name, claim, ids[:1]); return err },
-					"nack":   func() error { _, err := surface.Nack(b.Context(), conn, name, claim, ids[1:2], nil); return err },
-					"reject": func() error { _, err := surface.Reject(b.Context(), conn, name, claim, ids[2:3]); return err },
-					"extend": func() error { _, err := surface.Extend(b.Context(), conn, name, claim, "2 minutes"); return err },
-				} {
-					if err := call(); err != nil {
-						b.Fatalf("%s in queue %s: %v", what, name, err)
-					}
-				}
-				clock.Advance(b, time.Hour)
-				var again []surface.Message
-				for range 3 {
-					got, err := surface.Receive(b.Context(), conn, name, "default", 4, "1 minute")
-					if err != nil {
-						b.Fatal(err)
-					}
-					again = append(again, got...)
-				}
-				if len(again) != 2 {
-					b.Fatalf("received %v of queue %s, want what was nacked and what was left", again, name)
-				}
-				surface.Settle(b, conn)
-			}
-			for _, name := range []string{"a", "b"} {
-				if _, err := conn.Exec(b.Context(), "select weir.drop_queue($1)", name); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
-}
-
-func TestDroppedGroupsClaimIsRefused(t *testing.T) {
-	each(t, "2", func(b bench) {
-		b.db.Exec(b, "select weir.create_group('ring', 'g')")
-		b.fill(2)
-		got, err := surface.Receive(b.Context(), b.db.Pool(b), queue, "g", 1, "1 hour")
-		if err != nil || len(got) != 1 {
-			b.Fatalf("received %v, %v", got, err)
-		}
-		b.db.Exec(b, "select weir.drop_group('ring', 'g')")
-		for range 2 {
-			_, err = surface.Ack(b.Context(), b.db.Pool(b), queue, got[0].ClaimID, nil)
-			surface.WantState(b, err, "WR010")
-			b.db.Exec(b, "select weir.create_group('ring', 'g')") // it has the same number
-			break
-		}
-		again, err := surface.Receive(b.Context(), b.db.Pool(b), queue, "g", 10, "1 hour")
-		if err != nil || len(again) == 0 {
-			b.Fatalf("the new group received %v, %v", again, err)
-		}
-	})
-}
-
-// Names as long as they may be, that differ in their last character only, are different queues.
-func TestLongNamesDoNotMeet(t *testing.T) {
-	each(t, "1", func(b bench) {
-		long := "abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz"
-		var longest string
-		for n := len(long); n > 0; n-- {
-			_, err := b.db.Pool(b).Exec(b.Context(), "select weir.create_queue($1)", long[:n-1]+"x")
-			if err == nil {
-				longest = long[:n-1]
-				break
-			}
-			surface.WantState(b, err, "WR005")
-		}
-		surface.CreateQueue(b, b.db.Pool(b), longest+"y", "")
-		if _, err := surface.Send(b.Context(), b.db.Pool(b), longest+"y", "1", nil, nil, nil); err != nil {
-			b.Fatal(err)
-		}
-		for name, want := range map[string]int{longest + "x": 0, longest + "y": 1} {
-			got, err := surface.ReceiveRecords(b.Context(), b.db.Pool(b), name, "default", 10, "1 minute")
-			if err != nil || len(got) != want {
-				b.Fatalf("queue %s delivered %v, %v; want %d", name, got, err, want)
-			}
-		}
-		b.db.Exec(b, "select weir.drop_queue(queue_name) from weir.list_queues()")
-		left := pgtest.QueryAll[string](b, b.db,
-			"select proname::text from pg_proc where pronamespace = 'weir_internal'::regnamespace and proname ~ ':|^q[0-9]'")
-		if len(left) > 0 {
-			b.Fatalf("dropped queues leave %v", left)
-		}
-	})
-}
-
-// A sender that has chosen a segment, and waits for its table while the ring moves on, must choose again.
-func TestSenderThatWaitedWritesToTheOpenSegment(t *testing.T) {
-	for name, send := range map[string]string{
-		"a message": `select weir.send($1, '"waited"')`,
-		"a batch with keys": `select count(*) from weir.send_batch($1, array_fill('"waited"'::jsonb, '{9}'),
-			array['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', null])`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			each(t, "1", func(b bench) {
-				b.fill(80)
-				rotator := b.open("lock table weir_internal.q1_log_0 in access exclusive mode")
-				sender := b.db.Conn(b)
-				sent := make(chan error, 1)
-				go func() {
-					_, err := sender.Exec(b.Context(), send, queue)
-					sent <- err
-				}()
-				pgtest.WaitForLock(b, b.db, sender.PgConn().PID())
-				for _, sql := range []string{"select weir.maintain()", "commit"} {
-					if _, err := rotator.Exec(b.Context(), sql); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := <-sent; err != nil {
-					b.Fatal(err)
-				}
-				if b.logRing() != 1 {
-					b.Fatalf("the ring is at %d: this test needs it to move", b.logRing())
-				}
-				n := pgtest.QueryVal[int64](b, b.db, `select count(*) from weir_internal.q1_log_0 l
-					cross join lateral unnest(l.payloads) m where m = '"waited"'`)
-				m := pgtest.QueryVal[int64](b, b.db, `select count(*) from weir_internal.q1_log_1 l
-					cross join lateral unnest(l.payloads) m where m = '"waited"'`)
-				if n > 0 || m != 1 && m != 9 {
-					b.Fatalf("%d messages went into a segment that was closed already, and %d into the next", n, m)
-				}
-			})
-		})
-	}
 }

@@ -5,12 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.Install)
 	pgtest.Main(m)
 }
 

@@ -11,13 +11,11 @@ import (
 	"testing"
 
 	"github.com/weirmq/weir/internal/engine"
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/internal/server/api"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.Install)
 	pgtest.Main(m)
 }
 

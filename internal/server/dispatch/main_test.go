@@ -10,13 +10,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weirmq/weir/internal/engine"
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/internal/server/dispatch"
 )
 
 func TestMain(m *testing.M) {
-	pgtest.SetInstaller(migrate.Install)
 	pgtest.Main(m)
 }
 

@@ -4,7 +4,7 @@
 export const Code = {
   /** No queue has this name in this database. */
   queueNotFound: "WR001",
-  /** A queue of this name is already there; nothing was changed. */
+  /** A queue or a log of this name is already there, and not as was asked for; nothing was changed. */
   queueExists: "WR002",
   /** The queue has no group of this name. */
   groupNotFound: "WR003",

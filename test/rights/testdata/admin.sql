@@ -1,4 +1,15 @@
 -- A role that may administer the queue "mine".
+select weir_internal.gate('send', 'other'); -- fail 42501
+select * from weir_log.log_0; -- fail 42501
+select * from weir_log.delayed; -- fail 42501
+truncate weir_log.claims_0; -- fail 42501
+select weir_log.append_claim(null); -- fail 42501
+select weir_log.send('mine', '1', null, null, null, null); -- fail 42501
+select weir_log.settle('other', {other_claim}, null, 'ack', null, null); -- fail 42501
+select weir_log.purge('mine', null); -- fail 42501
+select nextval('weir_internal.record_numbers'); -- fail 42501
+select weir_internal.make_gates(null, null); -- fail 42501
+create function weir_gates.f() returns int language sql as 'select 1'; -- fail 42501
 select weir.list_tokens(); -- fail 42501
 select weir.find_token(sha256('x')); -- fail 42501
 select weir.create_token('mine', sha256('x'), verbs => '{admin}'); -- fail 42501
@@ -46,15 +57,14 @@ select weir.configure_queue('mine', job_retention => '1 hour'); -- ok
 select weir.enqueue('mine', 'k'); -- fail 42501
 select weir.finish('mine', {claim}, {first}); -- fail 42501
 select weir.cancel('other', {first}); -- fail 42501
-select weir_internal.cancel('mine', {first}, null); -- fail 42501
 delete from weir_internal.cancellations; -- fail 42501
+select weir_log.cancel('mine', {first}, null); -- fail 42501
 select weir.create_group('mine', 'g'); -- fail WR004
 select weir.drop_group('mine', 'g'); -- ok
-select weir.maintain(); -- ok
 select weir.purge('mine'); -- ok
 select weir.send('mine', '1'); -- fail 42501
 select weir.receive('mine'); -- fail 42501
-select weir.ack('mine', {claim}); -- fail 42501
+select weir.ack_all('mine', {claim}); -- fail 42501
 select weir.grant_consume('mine', '{role}'); -- fail 42501
 select weir.bind('a', 'mine'); -- fail 42501
 select weir.create_queue('new'); -- fail 42501
@@ -73,11 +83,11 @@ select weir.rename_queue('other', 'theirs'); -- fail 42501
 select weir_internal.rename_queue('other', 'theirs'); -- fail 42501
 select weir.peek('other'); -- fail 42501
 select weir.stats('other'); -- fail 42501
-select weir_internal."admin:other"('purge', '{}'); -- fail 42501
-select weir_internal."admin:mine"('create_queue', '{}'); -- fail WR006
+select weir_gates."administer:other"('purge', '{}'); -- fail 42501
+select weir_gates."administer:mine"('create_queue', '{}'); -- fail WR006
 select weir_internal.administer('other', 'purge', '{}'); -- fail 42501
 select weir_internal.drop_queue('other'); -- fail 42501
-select weir_internal."admin:mine"('create_group', '{"group_name": "x'') ; drop schema weir cascade; --"}'); -- fail WR005
+select weir_gates."administer:mine"('create_group', '{"group_name": "x'') ; drop schema weir cascade; --"}'); -- fail WR005
 update weir_internal.queues set paused = true; -- fail 42501
 select weir.rename_queue('mine', 'renamed'); -- ok
 select weir.stats('renamed'); -- ok

@@ -1,4 +1,21 @@
 -- A role that may consume from the queue "mine", where it has the claim {claim} of three messages.
+select weir_internal.gate('send', 'other'); -- fail 42501
+select * from weir_log.log_0; -- fail 42501
+select * from weir_log.delayed; -- fail 42501
+truncate weir_log.claims_0; -- fail 42501
+select weir_log.append_claim(null); -- fail 42501
+select weir_log.send('mine', '1', null, null, null, null); -- fail 42501
+select weir_log.settle('other', {other_claim}, null, 'ack', null, null); -- fail 42501
+select weir_log.purge('mine', null); -- fail 42501
+select nextval('weir_internal.record_numbers'); -- fail 42501
+select weir_internal.make_gates(null, null); -- fail 42501
+create function weir_gates.f() returns int language sql as 'select 1'; -- fail 42501
+select weir.ack('mine', {claim}, {first}); -- ok
+select weir.ack('mine', {claim}, array[{first}]::bigint[]); -- ok
+select weir.ack_and_receive('mine', {claim}, array[{first}]::bigint[], 'second'); -- ok
+select weir.ack('other', {other_claim}, {first}); -- fail 42501
+select weir.ack('other', {other_claim}, array[{first}]::bigint[]); -- fail 42501
+select weir.ack_and_receive('other', null, null); -- fail 42501
 select weir.list_tokens(); -- fail 42501
 select weir.find_token(sha256('x')); -- fail 42501
 select weir.create_token('mine', sha256('x'), verbs => '{admin}'); -- fail 42501
@@ -25,9 +42,8 @@ select weir.parked_keys('other'); -- fail 42501
 select weir.delayed('other'); -- fail 42501
 select weir.list_workflows('other'); -- fail 42501
 select weir.mark_waiting('mine'); -- ok
-select weir.maintain(); -- ok
 select weir.extend('mine', {claim}, '1 hour'); -- ok
-select weir.progress('mine', {claim}, {first}, '1'); -- ok
+select weir.progress('mine', {claim}, {first} + 2, '1'); -- ok
 select weir.cancelled('mine', array[{claim}]); -- ok
 select weir.job('mine', {first}); -- ok
 select weir.workflow('mine', 1); -- ok
@@ -51,14 +67,14 @@ select weir.job('other', {first}); -- fail 42501
 select weir.snooze('other', {other_claim}); -- fail 42501
 select weir.finish('other', {other_claim}, {first}); -- fail 42501
 select weir.finish_many('other', array[{other_claim}], array[{first}]); -- fail 42501
-select weir_internal."enqueue:mine"(null, null, null, null, null, null, null, null, false, null, false, null); -- fail 42501
-select weir_internal.q1_note(null); -- fail 42501
-select weir_internal.q1_events(null); -- fail 42501
-select weir_internal.q1_standing(null, null); -- fail 42501
 select * from weir_internal.cancellations; -- fail 42501
-select weir.nack('mine', {claim}, array[{first}]::bigint[]); -- ok
+select weir_gates."enqueue:mine"(null, null, null, null, null, null, null, null, false, null, false); -- fail 42501
+select weir_log.append_job_event(null); -- fail 42501
+select * from weir_log.jobs_0; -- fail 42501
+select weir_log.finish('other', {other_claim}, array[{first}], null); -- fail 42501
+select weir.nack('mine', {claim}, array[{first} + 2]::bigint[]); -- ok
 select weir.reject('mine', {claim}, array[{first} + 1]::bigint[]); -- ok
-select weir.ack('mine', {claim}); -- ok
+select weir.ack_all('mine', {claim}); -- ok
 select weir.send('mine', '1'); -- fail 42501
 select weir.send_batch('mine', array['1']::jsonb[]); -- fail 42501
 select weir.send_once('mine', array['1']::jsonb[], array['a']); -- fail 42501
@@ -71,14 +87,13 @@ select weir.peek('other'); -- fail 42501
 select weir.get('other', {first}); -- fail 42501
 select weir.get_many('other', array[{first}]); -- fail 42501
 select weir.settle_many('other', '{release}', array[{other_claim}]); -- fail 42501
-select weir_internal.get('other', array[{first}]::bigint[]); -- fail 42501
 select weir.stats('other'); -- fail 42501
 select weir.list_groups('other'); -- fail 42501
 select weir.dead_letters('other'); -- fail 42501
 select weir.mark_waiting('other'); -- fail 42501
-select weir.ack('other', {other_claim}); -- fail 42501
+select weir.ack_all('other', {other_claim}); -- fail 42501
 select weir.nack('other', {other_claim}); -- fail 42501
-select weir.reject('other', {other_claim}); -- fail 42501
+select weir.reject('other', {other_claim}, array[{first}]::bigint[]); -- fail 42501
 select weir.extend('other', {other_claim}, '1 hour'); -- fail 42501
 select weir.redrive('mine', 'default'); -- fail 42501
 select weir.discard('mine', 'default'); -- fail 42501
@@ -92,13 +107,9 @@ select weir.rename_queue('mine', 'theirs'); -- fail 42501
 select weir.drop_queue('mine'); -- fail 42501
 select weir.grant_consume('other', '{role}'); -- fail 42501
 select weir.unbind('news', 'mine'); -- fail 42501
-select weir_internal."receive:other"('default', 1, '1 minute'); -- fail 42501
-select weir_internal."ack:other"({other_claim}, null); -- fail 42501
-select weir_internal."peek:other"('default', 1); -- fail 42501
-select weir_internal."admin:mine"('purge', '{}'); -- fail 42501
+select weir_gates."receive:other"('default', 1, '1 minute'); -- fail 42501
+select weir_gates."ack_all:other"({other_claim}); -- fail 42501
+select weir_gates."peek:other"('default', 1); -- fail 42501
+select weir_gates."administer:mine"('purge', '{}'); -- fail 42501
 select weir_internal.administer('mine', 'purge', '{}'); -- fail 42501
-select weir_internal.settle(2, {other_claim}, null, 'ack', null, null); -- fail 42501
-select weir_internal.q2_put(null); -- fail 42501
 select * from weir_internal.dead_letters; -- fail 42501
-select * from weir_internal.q1_claims_0; -- fail 42501
-truncate weir_internal.q1_log_0; -- fail 42501

@@ -9,7 +9,7 @@ QUEUE_NOT_FOUND = "WR001"
 """No queue has this name in this database."""
 
 QUEUE_EXISTS = "WR002"
-"""A queue of this name is already there; nothing was changed."""
+"""A queue or a log of this name is already there, and not as was asked for; nothing was changed."""
 
 GROUP_NOT_FOUND = "WR003"
 """The queue has no group of this name."""
