@@ -52,7 +52,11 @@ func (b *bouncer) crew(n int) *crew {
 		c.clients = append(c.clients, b.client())
 	}
 	lanes := 1
-	must(b.T, c.next().CreateQueue(b.Context(), queue, engine.QueueOptions{}))
+	made, err := c.next().CreateQueue(b.Context(), queue, engine.QueueOptions{})
+	must(b.T, err)
+	if !made {
+		b.Fatal("the queue was there before")
+	}
 	return c
 }
 
