@@ -51,7 +51,6 @@ func (b *bouncer) crew(n int) *crew {
 	for range n {
 		c.clients = append(c.clients, b.client())
 	}
-	lanes := 1
 	made, err := c.next().CreateQueue(b.Context(), queue, engine.QueueOptions{})
 	must(b.T, err)
 	if !made {
@@ -207,8 +206,7 @@ func TestSessionsThatAlternateOnServerConnectionsDoNotMix(t *testing.T) {
 	pair := []*alternating{
 		{conn: c.conn(), sessions: map[uint32]bool{}}, {conn: c.conn(), sessions: map[uint32]bool{}},
 	}
-	wide := 8
-	must(t, c.next().CreateQueue(ctx, "wide", engine.QueueOptions{Lanes: &wide}))
+	get[bool](t)(c.next().CreateQueue(ctx, "wide", engine.QueueOptions{}))
 	for round := range rounds {
 		var open []pgx.Tx
 		for i, a := range pair {
