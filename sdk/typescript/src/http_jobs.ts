@@ -1,10 +1,10 @@
 /** Jobs, schedules and workflows over HTTP. */
 
 import { Code, WeirError } from "./errors.js";
-import { groupPath, type Json, query, queuePath, type Request } from "./http.js";
+import type { Json, Request } from "./http.js";
+import { groupPath, query, queuePath } from "./paths.js";
 import type {
   Enqueued,
-  GroupPath,
   Id,
   JobOptions,
   JobStatus,
@@ -83,9 +83,9 @@ export class HttpJobs implements JobTransport {
     return (await this.http.call("POST", `${jobPath(queue, id)}/cancel`, JSON.stringify({ reason }))).state;
   }
 
-  async cancelled(at: GroupPath, claimIds: readonly Id[]): Promise<string[]> {
+  async cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]> {
     const body = `{"claim_ids":[${claimIds.map(digits).join(",")}]}`;
-    return (await this.http.call("POST", `${groupPath(at)}/cancelled`, body)).ids.map(String);
+    return (await this.http.call("POST", `${defaultPath(queue)}/cancelled`, body)).ids.map(String);
   }
 
   async progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean> {

@@ -93,8 +93,8 @@ export abstract class JobCalls {
   }
 
   /** The ids of those jobs of claims that were cancelled. */
-  async cancelled(queue: string, claimIds: readonly t.Id[], options: t.GroupOptions = {}): Promise<string[]> {
-    return this.call(true, (c) => c.jobs.cancelled({ queue, group: options.group ?? "default" }, claimIds));
+  async cancelled(queue: string, claimIds: readonly t.Id[]): Promise<string[]> {
+    return this.call(true, (c) => c.jobs.cancelled(queue, claimIds));
   }
 
   /** Tells how far a job is; false when it was cancelled. */
@@ -105,14 +105,6 @@ export abstract class JobCalls {
   /** Acks a job and keeps its result, if it is tracked. */
   async finish(queue: string, claimId: t.Id, id: t.Id, result?: unknown): Promise<number> {
     return this.call(true, (c) => c.jobs.finish(queue, claimId, id, result));
-  }
-
-  /** Gives messages back for later; the attempt is not counted. */
-  async snooze(queue: string, claimId: t.Id, options: t.AckOptions & { delayMs: number }): Promise<number> {
-    only("snooze", options);
-    const at = { queue, group: options.group ?? "default" };
-    const [n] = await this.call(false, (c) => c.settle("snooze", at, [{ claimId, ...options }]));
-    return n ?? 0;
   }
 
   /**

@@ -12,8 +12,8 @@ type Names<O> = { readonly [K in keyof Required<O>]: 1 };
 const group: Names<t.GroupOptions> = { group: 1 };
 const take: Names<t.TakeOptions> = { ...group, max: 1 };
 const receive: Names<t.ReceiveOptions> = { ...take, leaseMs: 1, waitMs: 1, signal: 1 };
-const ack: Names<t.AckOptions> = { ...group, ids: 1 };
-const reject: Names<t.RejectOptions> = { ...ack, reason: 1 };
+const reject: Names<t.RejectOptions> = { reason: 1 };
+const snooze: Names<t.SnoozeOptions> = { delayMs: 1 };
 const nack: Names<t.NackOptions> = { ...reject, delayMs: 1 };
 const message: Names<t.Outgoing> = { payload: 1, key: 1, headers: 1, dedupKey: 1 };
 const sendBatch: Names<t.SendBatchOptions> = { delayMs: 1, priority: 1, signal: 1 };
@@ -23,21 +23,19 @@ const dead: Names<t.DeadOptions> = { ...group, ids: 1 };
 const deadLetters: Names<t.DeadLettersOptions> = { ...take, after: 1 };
 const configureQueue: Names<t.ConfigureQueueOptions> = {
   messageBytesMax: 1,
-  segmentBytes: 1,
-  claimsBytes: 1,
   ttlMs: 1,
-  retentionMs: 1,
   dedupWindowMs: 1,
   backlogMax: 1,
   agingMs: 1,
   jobRetentionMs: 1,
 };
-const createQueue: Names<t.QueueOptions> = { ...configureQueue, lanes: 1, priorities: 1 };
+const createQueue: Names<t.QueueOptions> = { ...configureQueue, ordered: 1, log: 1, priorities: 1 };
+const configureLog: Names<t.ConfigureLogOptions> = { segmentBytes: 1, claimsBytes: 1, retentionMs: 1 };
+const createLog: Names<t.LogOptions> = { ...configureLog, unlogged: 1 };
 const configureGroup: Names<t.ConfigureGroupOptions> = {
   maxAttempts: 1,
   backoffMinMs: 1,
   backoffMaxMs: 1,
-  patienceMs: 1,
   concurrencyMax: 1,
   rateMax: 1,
   ratePeriodMs: 1,
@@ -84,18 +82,18 @@ const connect: Names<ConnectOptions> = { ...client, pool: 1, token: 1, http: 1 }
 
 /** What each takes, by the name under which it is refused. */
 const known = {
-  ack,
   client,
   configureGroup,
+  configureLog,
   configureQueue,
   connect,
   createGroup,
+  createLog,
   createQueue,
   deadLetters,
   discard: dead,
   enqueue,
   enqueueBatch,
-  extend: group,
   http,
   job,
   message,
@@ -109,13 +107,12 @@ const known = {
   receive,
   redrive: dead,
   reject,
-  release: ack,
   resume: group,
   retry,
   schedule,
   send,
   sendBatch,
-  snooze: { ...ack, delayMs: 1 },
+  snooze,
   startBatch: workflow,
   startChain: workflow,
   startWorkflow: workflow,

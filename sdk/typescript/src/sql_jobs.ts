@@ -3,7 +3,6 @@
 import type { Row } from "./database.js";
 import type {
   Enqueued,
-  GroupPath,
   Id,
   JobOptions,
   JobStatus,
@@ -98,7 +97,7 @@ export class SqlJobs implements JobTransport {
     return this.sql.value("cancel", args);
   }
 
-  async cancelled({ queue }: GroupPath, claimIds: readonly Id[]): Promise<string[]> {
+  async cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]> {
     const args: Arguments = { queue_name: ["text", queue], claim_ids: ["bigint[]", list(claimIds)] };
     return (await this.sql.call("distinct id::text", "cancelled", args)).map((row) => row.id as string);
   }

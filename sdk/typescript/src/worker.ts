@@ -1,5 +1,5 @@
 import { Claim, Held } from "./claims.js";
-import { Client } from "./client.js";
+import type { Client } from "./client.js";
 import type { PoolLike, Queryable } from "./database.js";
 import { isPool, poolBeside } from "./database.js";
 import {
@@ -112,7 +112,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     this.state = "running";
     const { db } = this.client;
     const pool = db && isPool(db) ? poolBeside(db, ownConnections) : undefined;
-    const own = pool ? new Client<Q>(pool) : this.client;
+    const own = pool ? this.client.over(pool) : this.client;
     try {
       await this.work(own, pool);
     } finally {
@@ -416,7 +416,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
           if (!this.options.jobs) {
             // Over HTTP it is acked at the end only, and renewed until then.
             if (this.client.db) held.settling = "transaction";
-            once(await tx.ack(queue, claimId, { group: this.at.group, ids: [id] }));
+            once(await tx.ack(queue, message));
           }
           const value = await fn(tx, db);
           held.settling = "transaction";
@@ -455,7 +455,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   /** Tells the handlers of jobs that were cancelled. */
   private async tellCancelled(own: Client<Q>): Promise<void> {
-    const ids = new Set(await own.cancelled(this.at.queue, [...this.claims.keys()], this.at));
+    const ids = new Set(await own.cancelled(this.at.queue, [...this.claims.keys()]));
     if (ids.size === 0) return;
     for (const claim of this.claims.values())
       for (const held of claim.held)
@@ -464,10 +464,12 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   private async renewOne(own: Client<Q>, claim: Claim<T>): Promise<void> {
     const { leaseMs } = this.limits;
+    const [held] = claim.held;
+    if (!held) return;
     const before = performance.now();
     claim.renewing = true;
     try {
-      await own.extend(this.at.queue, claim.id, leaseMs, { group: this.at.group });
+      await own.extend(this.at.queue, held.message, leaseMs);
       if (claim.held.size > 0) claim.holdUntil(before + leaseMs);
     } catch (error) {
       if (error instanceof WeirError && !error.retryable) claim.lose(error.message);
