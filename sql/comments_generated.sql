@@ -219,17 +219,17 @@ or by fire_schedules, within about a second of the due time, once for each, howe
 
 Parameters:
   name        1 to 47 of a-z, 0-9, _, - and .; unique in the database
-  cron        minute, hour, day of the month, month, day of the week: values, names (MON, JAN), ranges, lists and
-              steps, as in '*/15 8-17 * * MON-FRI'; or @hourly, @daily, @weekly, @monthly, @yearly. With both days
-              given, either is enough. null = by `every`
   queue_name  the queue
   kind        what handles the jobs
   args        their arguments
+  cron        minute, hour, day of the month, month, day of the week: values, names (MON, JAN), ranges, lists and
+              steps, as in '*/15 8-17 * * MON-FRI'; or @hourly, @daily, @weekly, @monthly, @yearly. With both days
+              given, either is enough. null = by `every`
+  every       how often, 1 second to 10 years, from now on; null = by cron
   time_zone   in which cron is meant. Times that a clock shows twice count once, and times that it leaps over count
               when it leaps; but with * for the hour it goes on at its pace
   missed      what becomes of due times more than a minute past, when nobody was there to fire: 'skip' = nothing;
               'once' = one job for all of them; 'all' = a job for each
-  every       how often, 1 second to 10 years, from now on; null = by cron
   key         as enqueue takes it
   headers     as enqueue takes them; the jobs also have "schedule": {"name": ..., "due": ...}
   priority    as enqueue takes it
