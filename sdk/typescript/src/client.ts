@@ -126,7 +126,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /**
    * Runs fn in a transaction that is committed when it returns and rolled back when it throws. Over PostgreSQL `db` is
-   * the connection, for statements of your own. Over HTTP only send, sendBatch, ack and finish can be part of it:
+   * the connection, for statements of your own. Over HTTP only send, sendBatch, ack, ackAll and finish can be part of it:
    * they are gathered and done when fn returns, so within it they return no ids and no counts.
    */
   async transaction<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R> {
@@ -306,9 +306,8 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
   }
 
   /** Gives messages back for later; the attempt is not counted. */
-  async snooze(queue: string, messages: t.MessageRefs, options: t.SnoozeOptions): Promise<number> {
-    only("snooze", options);
-    return this.settle("snooze", queue, messages, options);
+  async snooze(queue: string, messages: t.MessageRefs, delayMs: number): Promise<number> {
+    return this.settle("snooze", queue, messages, { delayMs });
   }
 
   private async settle(

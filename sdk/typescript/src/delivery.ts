@@ -42,6 +42,16 @@ export class Delivery<T = unknown> implements ClaimedMessage<T> {
     return (await this.#client.reject(this.queue, this, { reason })) === 1;
   }
 
+  /** Gives the message back unused: it is delivered again at once, and this delivery is not counted as an attempt. */
+  async release(): Promise<boolean> {
+    return (await this.#client.release(this.queue, this)) > 0;
+  }
+
+  /** Gives the message back for later; the attempt is not counted. */
+  async snooze(delayMs: number): Promise<boolean> {
+    return (await this.#client.snooze(this.queue, this, delayMs)) > 0;
+  }
+
   /** Gives the message's claim, and with it the others that came with it, more time. */
   async extend(leaseMs: number): Promise<Date> {
     return this.#client.extend(this.queue, this, leaseMs);

@@ -23,6 +23,7 @@ import type {
   Log,
   LogOptions,
   Message,
+  MessageRef,
   Outgoing,
   Published,
   PublishOptions,
@@ -438,8 +439,8 @@ export class GatheringTransport implements Pick<Transport, "send" | "sendBatch" 
 class GatheringJobs implements Pick<JobTransport, "finish"> {
   constructor(private readonly gathered: Gathered) {}
 
-  async finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number> {
-    this.gathered.finishes.push(ofClaim(claimId, id, { queue, result }));
+  async finish(queue: string, job: MessageRef, result: unknown): Promise<number> {
+    this.gathered.finishes.push(ofClaim(job, { queue, result }));
     return 0;
   }
 }
@@ -466,7 +467,7 @@ function notGathered(name: string) {
   return refuse(
     "0A000",
     `${name} cannot be part of a transaction over HTTP`,
-    "There send, sendBatch, ack and finish can; for anything else connect to PostgreSQL.",
+    "There send, sendBatch, ack, ackAll and finish can; for anything else connect to PostgreSQL.",
   );
 }
 

@@ -13,7 +13,6 @@ const group: Names<t.GroupOptions> = { group: 1 };
 const take: Names<t.TakeOptions> = { ...group, max: 1 };
 const receive: Names<t.ReceiveOptions> = { ...take, leaseMs: 1, waitMs: 1, signal: 1 };
 const reject: Names<t.RejectOptions> = { reason: 1 };
-const snooze: Names<t.SnoozeOptions> = { delayMs: 1 };
 const nack: Names<t.NackOptions> = { ...reject, delayMs: 1 };
 const message: Names<t.Outgoing> = { payload: 1, key: 1, headers: 1, dedupKey: 1 };
 const sendBatch: Names<t.SendBatchOptions> = { delayMs: 1, priority: 1, signal: 1 };
@@ -47,7 +46,8 @@ type JobBatch = Omit<t.JobOptions, "key" | "headers" | "runAt" | "uniqueKey">;
 const enqueueBatch: Names<JobBatch> = { delayMs: 1, priority: 1, unique: 1, uniqueForMs: 1, tracked: 1 };
 const enqueue: Names<t.JobOptions> = { ...enqueueBatch, key: 1, headers: 1, runAt: 1, uniqueKey: 1 };
 const job: Names<t.OutgoingJob> = { kind: 1, args: 1, key: 1, headers: 1, runAt: 1, uniqueKey: 1 };
-const step: Names<t.Step> = { kind: 1, args: 1, name: 1, key: 1, headers: 1, after: 1, afterAll: 1 };
+const stepJob: Names<t.StepJob> = { kind: 1, args: 1, name: 1, key: 1, headers: 1 };
+const step: Names<t.Step> = { ...stepJob, after: 1, afterAll: 1 };
 const workflow: Names<t.WorkflowOptions> = { name: 1 };
 const nextTimes: Names<t.NextTimesOptions> = { timeZone: 1, n: 1 };
 const schedule: Names<t.ScheduleOptions> = {
@@ -112,11 +112,11 @@ const known = {
   schedule,
   send,
   sendBatch,
-  snooze,
   startBatch: workflow,
   startChain: workflow,
   startWorkflow: workflow,
   step,
+  stepJob,
   worker,
 } as const;
 
@@ -135,7 +135,7 @@ export function only(call: keyof typeof known, options: object | undefined): voi
 }
 
 /** Does so for each item of a list. */
-export function onlyEach(what: "message" | "job" | "step", items: readonly object[]): void {
+export function onlyEach(what: "message" | "job" | "step" | "stepJob", items: readonly object[]): void {
   for (const item of items) only(what, item);
 }
 

@@ -117,12 +117,6 @@ export interface NackOptions extends RejectOptions {
   delayMs?: number | undefined;
 }
 
-/** Options of snooze. */
-export interface SnoozeOptions {
-  /** Wait before the next delivery. */
-  delayMs: number;
-}
-
 /** Options of redrive and discard. */
 export interface DeadOptions extends GroupOptions {
   /** These dead letters; all of the group unless given. */
@@ -412,15 +406,19 @@ export interface NextTimesOptions {
   n?: number | undefined;
 }
 
-/** One job of a workflow, a chain or a batch. */
-export interface Step {
+/** One job of a chain or a batch. */
+export interface StepJob {
   kind: string;
   args?: unknown;
   /** Unique within the workflow; its number, from 1 on, unless given. */
   name?: string | undefined;
   key?: string | undefined;
   headers?: Headers | undefined;
-  /** Names of steps that stand before it in the list, which must be done; not in a chain. */
+}
+
+/** One job of a workflow. */
+export interface Step extends StepJob {
+  /** Names of steps that stand before it in the list, which must be done. */
   after?: readonly string[] | undefined;
   /** When all others have ended, however they did. */
   afterAll?: boolean | undefined;
@@ -545,8 +543,8 @@ export interface JobTransport {
   cancel(queue: string, id: Id, reason: string | undefined): Promise<string>;
   /** Which jobs of claims were cancelled: their ids. */
   cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]>;
-  progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean>;
-  finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number>;
+  progress(queue: string, job: MessageRef, value: unknown): Promise<boolean>;
+  finish(queue: string, job: MessageRef, result: unknown): Promise<number>;
   schedule(name: string, queue: string, kind: string, args: unknown, options: ScheduleOptions): Promise<Date>;
   unschedule(name: string): Promise<boolean>;
   pauseSchedule(name: string): Promise<void>;

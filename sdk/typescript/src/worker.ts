@@ -408,7 +408,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       signal,
       client: this.client,
       finish: async (fn) => {
-        const { queue, claimId, id } = message;
+        const { queue, id } = message;
         const once = (n: number) => {
           if (n === 0 && this.client.db) throw new ClaimLost(`message ${id} was finished before`);
         };
@@ -420,7 +420,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
           }
           const value = await fn(tx, db);
           held.settling = "transaction";
-          if (this.options.jobs) once(await tx.finish(queue, claimId, id, value));
+          if (this.options.jobs) once(await tx.finish(queue, message, value));
           return value;
         };
         return settledIn(held, outcome, () => this.client.transaction(work));
@@ -438,9 +438,8 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     else await at(0);
     if (value instanceof Finished && !outcome.finished) {
       const { result } = value;
-      const { queue, claimId, id } = message;
       held.settling = "call";
-      await settledIn(held, outcome, () => this.client.finish(queue, claimId, id, result));
+      await settledIn(held, outcome, () => this.client.finish(message.queue, message, result));
     }
   }
 
