@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Claimed is what calls take that are about claimed messages: a [Message], several as [Messages], or their numbers, a
-// [Ref].
+// Claimed is what calls take that are about claimed messages: a [Message] or several [Messages], or their numbers as
+// [Ref] or [Refs].
 type Claimed interface {
 	refs() []Ref
 }
@@ -36,6 +36,11 @@ func (ms Messages[T]) refs() []Ref {
 	}
 	return all
 }
+
+// Refs are the numbers of several messages.
+type Refs []Ref
+
+func (r Refs) refs() []Ref { return r }
 
 // settlement is what shall become of messages of one claim.
 type settlement struct {
