@@ -219,17 +219,17 @@ or by fire_schedules, within about a second of the due time, once for each, howe
 
 Parameters:
   name        1 to 47 of a-z, 0-9, _, - and .; unique in the database
-  cron        minute, hour, day of the month, month, day of the week: values, names (MON, JAN), ranges, lists and
-              steps, as in '*/15 8-17 * * MON-FRI'; or @hourly, @daily, @weekly, @monthly, @yearly. With both days
-              given, either is enough. null = by `every`
   queue_name  the queue
   kind        what handles the jobs
   args        their arguments
+  cron        minute, hour, day of the month, month, day of the week: values, names (MON, JAN), ranges, lists and
+              steps, as in '*/15 8-17 * * MON-FRI'; or @hourly, @daily, @weekly, @monthly, @yearly. With both days
+              given, either is enough. null = by `every`
+  every       how often, 1 second to 10 years, from now on; null = by cron
   time_zone   in which cron is meant. Times that a clock shows twice count once, and times that it leaps over count
               when it leaps; but with * for the hour it goes on at its pace
   missed      what becomes of due times more than a minute past, when nobody was there to fire: 'skip' = nothing;
               'once' = one job for all of them; 'all' = a job for each
-  every       how often, 1 second to 10 years, from now on; null = by cron
   key         as enqueue takes it
   headers     as enqueue takes them; the jobs also have "schedule": {"name": ..., "due": ...}
   priority    as enqueue takes it
@@ -723,6 +723,67 @@ Parameters:
 Returns: how many were given back; 0 when they were finished already.
 Raises: WR001, WR006, WR009, WR010, WR011, WR012
 Locks: the claim, until the transaction ends.
+$c$),
+('receive_many', $c$
+Many receives in one call, for a program that receives for many consumers: what each is given it holds under a claim
+of its own, with its own lease. The first is served first.
+
+Parameters:
+  queue_name  the queue
+  group_name  the group
+  maxes       for each consumer, how many messages at most; 10,000 in all
+  leases      for each consumer, 1 millisecond to 7 days
+Returns: records, see weir.message_record. Of a record's messages the first counts[1] are for consumer requests[1]
+(1 is the first) under the claim claim_ids[1], the next counts[2] for requests[2], and so on. The record's own
+claim_id is not to be used.
+Raises: WR001, WR003, WR006, WR012
+Locks: as weir.receive.
+$c$),
+('ack_many', $c$
+The acks of many consumers in one call, for a program that acknowledges for many. It never waits and one consumer's
+mistake does not concern the others: what is not plain is left undone, to be asked for alone.
+
+Parameters:
+  queue_name  the queue
+  claim_ids   from receive, up to 10,000; one may occur several times
+  ids         for each claim the messages that are finished, as '{[7000,7001)}'; '{(,)}' = all that are left of it
+  requests    null, or for each claim the number of the request it is part of: a request is done whole or not at all
+Returns: for each claim how many messages were finished, 0 when they were finished already; null = not done: weir.ack
+does it or says why not.
+Raises: WR001, WR006, WR012
+Locks: the claims, until the transaction ends: they cannot expire meanwhile.
+$c$),
+('extend_many', $c$
+The extends of many consumers in one call, for a program that extends for many. It never waits and one consumer's
+mistake does not concern the others: what is not plain is left undone, to be asked for alone.
+
+Parameters:
+  queue_name  the queue
+  claim_ids   from receive, up to 10,000
+  leases      for each claim, time from now, 1 millisecond to 7 days
+  requests    null, or for each claim the number of the request it is part of: a request is done whole or not at all
+Returns: for each claim its deadline; null = not done: weir.extend does it or says why not.
+Raises: WR001, WR006, WR012
+Locks: the claims, until the transaction ends.
+$c$),
+('settle_many', $c$
+The nacks, releases, snoozes and rejects of many consumers in one call, for a program that settles for many. Each has
+the outcome that a call of its own would have. It waits for no claim, and one consumer's mistake does not concern the
+others: what is not plain is left undone, to be asked for alone.
+
+Parameters:
+  queue_name  the queue
+  verbs       for each claim 'nack', 'release', 'snooze' or 'reject'; also 'ack'
+  claim_ids   from receive, up to 10,000; one may occur several times
+  ids         for each claim messages of it, as '{[7000,7001)}'; '{(,)}' = all that are left of it, but not to reject
+  delays      null, or for each claim the wait before the next delivery: of a nack, null = the group's backoff; of a
+              snooze, never null; of the others of no meaning
+  reasons     null, or for each claim what is kept with a dead letter
+  requests    null, or for each claim the number of the request it is part of: a request is done whole or not at all
+Returns: for each claim how many messages were settled, 0 when they were finished already; null = not done: the
+verb's own function does it or says why not.
+Raises: WR001, WR006, WR010 when a group is dropped at this moment, WR012, WR016
+Locks: the claims, until the transaction ends.
 $c$),
 ('pop', $c$
 Receive and ack at once: each message is delivered at most once, and is lost when its consumer fails.

@@ -48,6 +48,7 @@ begin;
 \ir internal/fail_unknown_group.sql
 \ir internal/check_receive.sql
 \ir internal/check_settle.sql
+\ir internal/check_many.sql
 \ir internal/lane_of.sql
 \ir internal/ttl_start.sql
 \ir internal/apply_ttl.sql
@@ -120,8 +121,13 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/held_claim.sql
 \ir log/settle_messages.sql
 \ir log/settle.sql
+\ir log/ack_part.sql
+\ir log/settle_part.sql
+\ir log/settle_many.sql
+\ir log/ack_many.sql
 \ir log/ack.sql
 \ir log/extend.sql
+\ir log/extend_many.sql
 -- Ordered groups
 \ir internal/line_of.sql
 \ir log/trim_inflight.sql
@@ -338,6 +344,10 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/reject.sql
 \ir functions/extend.sql
 \ir functions/release.sql
+\ir functions/receive_many.sql
+\ir functions/ack_many.sql
+\ir functions/extend_many.sql
+\ir functions/settle_many.sql
 \ir functions/pop.sql
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql

@@ -108,7 +108,7 @@ func (r *sharedRecord) misshared() error {
 // ClaimPart is a claim, or messages of it, that one of many requests is about.
 type ClaimPart struct {
 	Claim   int64
-	IDs     []int64       // messages of the claim; nil: all
+	IDs     []int64       // messages of the claim; nil: all that are left
 	Lease   time.Duration // of an extend
 	Request int           // parts of one request are done together or not at all
 
@@ -168,13 +168,13 @@ func ackArgs(queue string, parts []ClaimPart) []any {
 	return []any{queue, claims, multiranges(parts), requests}
 }
 
-// multiranges are the ids of parts; nil when all are about whole claims.
-func multiranges(parts []ClaimPart) []*string {
-	var ids []*string
+// multiranges are the ids of parts.
+func multiranges(parts []ClaimPart) []string {
+	ids := make([]string, len(parts))
 	for i, p := range parts {
+		ids[i] = allLeft
 		if p.IDs != nil {
-			text := multirange(p.IDs)
-			ids = put(ids, len(parts), i, &text, true)
+			ids[i] = multirange(p.IDs)
 		}
 	}
 	return ids
@@ -257,6 +257,9 @@ func splitParts(parts []ClaimPart) (claims []int64, requests []int) {
 	}
 	return claims, requests
 }
+
+// allLeft is the int8multirange that asks for all that is left of a claim.
+const allLeft = "{(,)}"
 
 // multirange is the text of the int8multirange of some ids. The largest bigint, which no message has, has no range: it
 // is left to the engine as one that no claim holds.

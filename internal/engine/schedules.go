@@ -30,8 +30,8 @@ type Schedule struct {
 }
 
 const (
-	sqlSchedule = `select weir.schedule($1, $2, $3, $4, args => coalesce($5::jsonb, '{}'), time_zone => $6, missed => $7,
-		every => $8, key => $9, headers => $10, priority => $11, is_unique => $12, tracked => $13)`
+	sqlSchedule = `select weir.schedule($1, $2, $3, coalesce($4::jsonb, '{}'), cron => $5, every => $6, time_zone => $7,
+		missed => $8, key => $9, headers => $10, priority => $11, is_unique => $12, tracked => $13)`
 	sqlUnschedule     = `select weir.unschedule($1)`
 	sqlPauseSchedule  = `select weir.pause_schedule($1)`
 	sqlResumeSchedule = `select weir.resume_schedule($1)`
@@ -49,8 +49,8 @@ func (c *Client) Schedule(ctx context.Context, s Schedule) (time.Time, error) {
 	if s.Missed == "" {
 		s.Missed = "skip"
 	}
-	at, err := one[time.Time](ctx, c, "create schedule", sqlSchedule, s.Name, s.Cron, s.Queue, s.Kind, s.Args, s.TimeZone,
-		s.Missed, s.Every, s.Key, s.Headers, s.Priority, s.IsUnique, s.Tracked)
+	at, err := one[time.Time](ctx, c, "create schedule", sqlSchedule, s.Name, s.Queue, s.Kind, s.Args, s.Cron, s.Every,
+		s.TimeZone, s.Missed, s.Key, s.Headers, s.Priority, s.IsUnique, s.Tracked)
 	return at.UTC(), err
 }
 

@@ -24,8 +24,8 @@ const (
 	sqlSnooze     = `select weir.snooze($1::text, c, ids => i::bigint[], delay => d::interval)
 		from unnest($2::bigint[], $3::text[], $4::text[]) as t (c, i, d)`
 
-	sqlSchedule = `select weir.schedule($1::text, $2::text, $3::text, $4::text, $5::text::jsonb,
-		time_zone => coalesce($6::text, 'UTC'), missed => coalesce($7::text, 'skip'), every => $8::text::interval,
+	sqlSchedule = `select weir.schedule($1::text, $2::text, $3::text, $4::text::jsonb, cron => $5::text,
+		every => $6::text::interval, time_zone => coalesce($7::text, 'UTC'), missed => coalesce($8::text, 'skip'),
 		key => $9::text, headers => $10::text::jsonb, priority => $11::int, is_unique => $12::text::boolean,
 		tracked => $13::text::boolean)`
 	sqlUnschedule     = `select weir.unschedule($1::text)`
@@ -138,9 +138,9 @@ func (p *postgres) finish(ctx context.Context, queue string, items []settlement)
 func (p *postgres) schedule(
 	ctx context.Context, name, queue string, job jsonJob, o ScheduleOptions,
 ) (time.Time, error) {
-	return one[time.Time](ctx, p, "schedule job", sqlSchedule, name, orNull(o.Cron), queue, job.Kind, string(job.Args),
-		orNull(o.TimeZone), orNull(o.Missed), interval(zeroNull(o.Every)), orNull(job.Key), textOf(job.Headers), o.Priority,
-		flag(o.Unique), flag(o.Tracked))
+	return one[time.Time](ctx, p, "schedule job", sqlSchedule, name, queue, job.Kind, string(job.Args),
+		orNull(o.Cron), interval(zeroNull(o.Every)), orNull(o.TimeZone), orNull(o.Missed), orNull(job.Key),
+		textOf(job.Headers), o.Priority, flag(o.Unique), flag(o.Tracked))
 }
 
 func (p *postgres) unschedule(ctx context.Context, name string) (bool, error) {

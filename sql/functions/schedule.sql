@@ -1,21 +1,21 @@
--- weir.schedule(name, cron, queue_name, kind, args, time_zone, missed, every, key, headers, priority, is_unique, ...)
+-- weir.schedule(name, queue_name, kind, args, cron, every, time_zone, missed, key, headers, priority, is_unique, ...)
 -- Enqueues a job again and again: creates a schedule, or replaces the one of that name. Programs may call it whenever
 -- they start: as long as the times are the same, nothing changes about when it is due. Schedules are fired by maintain,
 -- or by fire_schedules, within about a second of the due time, once for each, however many workers there are.
 --
 -- Parameters:
 --   name        1 to 47 of a-z, 0-9, _, - and .; unique in the database
---   cron        minute, hour, day of the month, month, day of the week: values, names (MON, JAN), ranges, lists and
---               steps, as in '*/15 8-17 * * MON-FRI'; or @hourly, @daily, @weekly, @monthly, @yearly. With both days
---               given, either is enough. null = by `every`
 --   queue_name  the queue
 --   kind        what handles the jobs
 --   args        their arguments
+--   cron        minute, hour, day of the month, month, day of the week: values, names (MON, JAN), ranges, lists and
+--               steps, as in '*/15 8-17 * * MON-FRI'; or @hourly, @daily, @weekly, @monthly, @yearly. With both days
+--               given, either is enough. null = by `every`
+--   every       how often, 1 second to 10 years, from now on; null = by cron
 --   time_zone   in which cron is meant. Times that a clock shows twice count once, and times that it leaps over count
 --               when it leaps; but with * for the hour it goes on at its pace
 --   missed      what becomes of due times more than a minute past, when nobody was there to fire: 'skip' = nothing;
 --               'once' = one job for all of them; 'all' = a job for each
---   every       how often, 1 second to 10 years, from now on; null = by cron
 --   key         as enqueue takes it
 --   headers     as enqueue takes them; the jobs also have "schedule": {"name": ..., "due": ...}
 --   priority    as enqueue takes it
@@ -26,13 +26,13 @@
 -- Locks: the schedule's row, until the transaction ends.
 create or replace function weir.schedule(
     name text,
-    cron text,
     queue_name text,
     kind text,
     args jsonb default '{}',
+    cron text default null,
+    every interval default null,
     time_zone text default 'UTC',
     missed text default 'skip',
-    every interval default null,
     key text default null,
     headers jsonb default null,
     priority int default null,

@@ -19,6 +19,7 @@
 --   r           append: the record
 --   p_now       peek: the time
 --   p_claim, p_id  ack: a message of a claim
+--   p_ids       ack_all: all messages of the claim; null = whichever they are
 --   s           records: where the messages of a claim lie
 --   p_seg       waiting: the segment in that table
 --   p_max       waiting: at most so many records are looked at
@@ -311,7 +312,8 @@ begin
 end
 $body$$text$, k);
         execute format($text$
-create or replace function weir_log.ack_all_%1$s(p_ring bigint, p_queue text, p_claim bigint)
+create or replace function weir_log.ack_all_%1$s(
+    p_ring bigint, p_queue text, p_claim bigint, p_ids int8multirange)
 returns int
 language plpgsql
 as $body$
@@ -321,9 +323,10 @@ begin
     insert into weir_log.claims_%1$s (kind, claim, n)
     select 'D', p_claim, c.n
     from (select sum(w.n)::int as n, min(w.deadline) as deadline, min(w.queue_no) as queue_no,
-              bool_or(w.limited) as limited
+              bool_or(w.limited) as limited, bool_and(w.ids <@ p_ids) as is_named
           from weir_log.claims_%1$s w where w.claim = p_claim and w.kind = 'c') c
     where c.deadline > weir_internal.clock() and c.limited is null
+        and (p_ids is null or c.is_named and c.n = weir_internal.count_ids(p_ids))
         and c.queue_no = (
             select q.no from weir_internal.queues q
             where q.name = p_queue

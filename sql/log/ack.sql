@@ -51,8 +51,8 @@ begin
     if p_claim is not null and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
         perform pg_advisory_xact_lock(weir_internal.claim_lock(p_claim));
         case weir_internal.read_claims_table(v_ring)
-            when 0 then v_n := weir_log.ack_all_0(v_ring, p_queue, p_claim);
-            when 1 then v_n := weir_log.ack_all_1(v_ring, p_queue, p_claim);
+            when 0 then v_n := weir_log.ack_all_0(v_ring, p_queue, p_claim, null);
+            when 1 then v_n := weir_log.ack_all_1(v_ring, p_queue, p_claim, null);
             else v_n := null;
         end case;
     end if;

@@ -35,8 +35,8 @@ func (b *browser) busy() {
 		"select set_config('application_name', 'kitchen-1', false), weir.receive('orders', max => 2, lease => '5 days')",
 		"select weir.nack('orders', claim_id, array[id], '10 minutes', 'the oven is cold') from weir.receive('orders')",
 		"select weir.nack('orders', claim_id, array[id], '1 hour', 'no table 1') from weir.receive('orders', 'per-customer')",
-		"select weir.schedule('closing-time', '0 23 * * *', 'orders', 'close', time_zone => 'Europe/Vienna')",
-		"select weir.schedule('stock', null, 'orders', 'count', every => '15 minutes')",
+		"select weir.schedule('closing-time', 'orders', 'close', cron => '0 23 * * *', time_zone => 'Europe/Vienna')",
+		"select weir.schedule('stock', 'orders', 'count', every => '15 minutes')",
 		"select weir.start_chain('orders', array['{\"kind\": \"cook\"}', '{\"kind\": \"serve\"}']::jsonb[], 'menu-7')",
 	} {
 		b.db.Exec(b, sql)

@@ -38,7 +38,7 @@ func TestEachDueTimeIsFiredOnceHoweverManyFire(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		start := b.toMinute()
 		for i := range 10 {
-			b.db.Exec(b, "select weir.schedule($1, '* * * * *', 'jobs', 'k')", fmt.Sprintf("s%d", i))
+			b.db.Exec(b, "select weir.schedule($1, 'jobs', 'k', cron => '* * * * *')", fmt.Sprintf("s%d", i))
 		}
 		b.db.Exec(b, "create table got (name text, due timestamptz)")
 		for range 5 {
@@ -72,7 +72,7 @@ func TestEachDueTimeIsFiredOnceHoweverManyFire(t *testing.T) {
 func TestAFiringThatRollsBackIsFiredAgain(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		b.toMinute()
-		b.db.Exec(b, "select weir.schedule('s', '* * * * *', 'jobs', 'k')")
+		b.db.Exec(b, "select weir.schedule('s', 'jobs', 'k', cron => '* * * * *')")
 		b.clock.Advance(b, time.Minute)
 		conn := b.db.Conn(b)
 		b.exec(conn, "begin")
@@ -94,7 +94,7 @@ func TestMissedTimesAreTreatedAsAsked(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		for missed, want := range map[string]int{"skip": 1, "once": 2, "all": 60} {
 			b.toMinute()
-			b.db.Exec(b, "select weir.schedule('s', '* * * * *', 'jobs', 'k', missed => $1)", missed)
+			b.db.Exec(b, "select weir.schedule('s', 'jobs', 'k', cron => '* * * * *', missed => $1)", missed)
 			b.clock.Advance(b, time.Hour)
 			b.fire()
 			if got := b.due(); len(got) != want || slices.Compare(got, slices.Compact(slices.Clone(got))) != 0 {
@@ -111,7 +111,7 @@ func TestMissedTimesAreTreatedAsAsked(t *testing.T) {
 			b.db.Exec(b, "select weir.unschedule('s')")
 		}
 		b.toMinute()
-		b.db.Exec(b, "select weir.schedule('s', null, 'jobs', 'k', missed => 'all', every => '1 hour')")
+		b.db.Exec(b, "select weir.schedule('s', 'jobs', 'k', missed => 'all', every => '1 hour')")
 		b.clock.Advance(b, 1500*time.Hour)
 		if first, second, third := b.fire(), b.fire(), b.fire(); first != 1000 || second != 500 || third != 0 {
 			b.Errorf("fired %d, %d and %d of 1,500 that were missed", first, second, third)
@@ -122,11 +122,11 @@ func TestMissedTimesAreTreatedAsAsked(t *testing.T) {
 func TestIntervalsDoNotDrift(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		first := pgtest.QueryVal[time.Time](b, b.db,
-			"select weir.schedule('s', null, 'jobs', 'k', every => '90 seconds')")
+			"select weir.schedule('s', 'jobs', 'k', every => '90 seconds')")
 		for i := range 4 {
 			b.clock.Advance(b, 100*time.Second)
 			b.fire()
-			b.db.Exec(b, "select weir.schedule('s', null, 'jobs', 'k2', every => '90 seconds')") // a program starts
+			b.db.Exec(b, "select weir.schedule('s', 'jobs', 'k2', every => '90 seconds')") // a program starts
 			at := pgtest.QueryVal[time.Time](b, b.db, "select last_at from weir.list_schedules()")
 			if late := at.Sub(first); late%(90*time.Second) != 0 || late < time.Duration(i)*90*time.Second {
 				b.Errorf("fired for %s after the first", late)
@@ -139,10 +139,10 @@ func TestASchedulesLife(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		b.toMinute()
 		b.db.Exec(b, "select weir.create_queue('other')")
-		add := `select weir.schedule('s', '* * * * *', 'jobs', 'k', '{"a": 1}', 'Europe/Berlin', key => 'x',
+		add := `select weir.schedule('s', 'jobs', 'k', '{"a": 1}', cron => '* * * * *', time_zone => 'Europe/Berlin', key => 'x',
 			headers => '{"h": 1}', tracked => true, is_unique => true)`
 		b.db.Exec(b, add)
-		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.schedule('s', '@daily', 'other', 'k')")
+		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.schedule('s', 'other', 'k', cron => '@daily')")
 		surface.WantState(b, err, "WR054")
 		b.clock.Advance(b, time.Minute)
 		if n := b.fire(); n != 1 {
@@ -176,7 +176,7 @@ func TestASchedulesLife(t *testing.T) {
 			pgtest.QueryVal[bool](b, b.db, "select weir.unschedule('s')") {
 			b.Error("unschedule does not say whether it was there")
 		}
-		b.db.Exec(b, "select weir.schedule('t', '@hourly', 'work', 'k')")
+		b.db.Exec(b, "select weir.schedule('t', 'work', 'k', cron => '@hourly')")
 		b.db.Exec(b, "delete from weir_internal.queues where name = 'work'")
 		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_internal.schedules"); n != 0 {
 			b.Errorf("%d schedules of a queue that was dropped", n)
@@ -188,9 +188,9 @@ func TestAScheduleThatCannotBeFiredSaysWhyAndHoldsUpNoOther(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		b.toMinute()
 		b.db.Exec(b, "select weir.create_queue('other')")
-		b.db.Exec(b, `select weir.schedule('a' || i, '* * * * *', 'jobs', 'k', '"a long text"', missed => 'all')
+		b.db.Exec(b, `select weir.schedule('a' || i, 'jobs', 'k', '"a long text"', cron => '* * * * *', missed => 'all')
 			from generate_series(1, 120) i`) // more than one call fires
-		b.db.Exec(b, "select weir.schedule('b', '* * * * *', 'other', 'k')")
+		b.db.Exec(b, "select weir.schedule('b', 'other', 'k', cron => '* * * * *')")
 		b.db.Exec(b, "update weir_internal.queues set message_bytes_max = 20 where name = 'jobs'")
 		b.db.Exec(b, "update weir_internal.schedules set next_at = next_at - interval '1 second' where name <> 'b'")
 		b.clock.Advance(b, time.Minute)

@@ -41,7 +41,7 @@ func world(t *testing.T, db *pgtest.DB) (claims, first map[string]int64) {
 		}
 		claims[queue], first[queue] = got[0].ClaimID, got[0].ID
 	}
-	db.Exec(t, "select weir.schedule('others', '@daily', 'other', 'k')")
+	db.Exec(t, "select weir.schedule('others', 'other', 'k', cron => '@daily')")
 	db.Exec(t, "select weir.bind('news', 'mine'), weir.bind('both', 'mine'), weir.bind('both', 'other')")
 	return claims, first
 }
@@ -142,7 +142,7 @@ func TestJobsThroughGates(t *testing.T) {
 			{"select weir.start_workflow('q', array['{\"kind\": \"a\"}']::jsonb[], 'w')", "1"},
 			{"select string_agg(state, ' ') from weir.workflow('q', 1)", "enqueued"},
 			{"select name from weir.list_workflows('q', 1)", "w"},
-			{"select weir.schedule('s', null, 'q', 'k', every => '1 hour') > now()", "true"},
+			{"select weir.schedule('s', 'q', 'k', every => '1 hour') > now()", "true"},
 			{"select name from weir.list_schedules()", "s"},
 			{"select weir.unschedule('s')", "true"},
 			{"select weir.unschedule('s')", "false"},

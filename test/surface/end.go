@@ -30,14 +30,14 @@ func (e End) Alone(ctx context.Context, c Conn, queue string) (int, error) {
 
 // ByMany makes the call through ack_many or settle_many, and alone what those leave undone.
 func (e End) ByMany(ctx context.Context, c Conn, queue string) (int, error) {
-	var ids []*string // nil, or one element
+	ids := Text(allLeft)
 	if e.IDs != nil {
-		ids = []*string{Ranges(e.IDs)}
+		ids = Ranges(e.IDs)
 	}
-	sql := "select (weir.ack_many($1, array[$2::bigint], $3::text[]::int8multirange[]))[1]"
+	sql := "select (weir.ack_many($1, array[$2::bigint], array[$3::text::int8multirange]))[1]"
 	args := []any{queue, e.Claim, ids}
 	if e.Verb != "ack" {
-		sql = `select (weir.settle_many($1, array[$4], array[$2::bigint], $3::text[]::int8multirange[],
+		sql = `select (weir.settle_many($1, array[$4], array[$2::bigint], array[$3::text::int8multirange],
 			array[$5::text::interval], array[$4 || 'ed']))[1]`
 		args = append(args, e.Verb, e.Delay)
 	}
@@ -51,11 +51,15 @@ func (e End) ByMany(ctx context.Context, c Conn, queue string) (int, error) {
 	return *n, nil
 }
 
+// allLeft asks for all that is left of a claim.
+const allLeft = "{(,)}"
+
 // AckMany acknowledges whole claims in one call; -1 stands for one that is left to a call of its own.
 func AckMany(ctx context.Context, c Conn, queue string, claims []int64) ([]int, error) {
 	var counts []int
 	err := c.QueryRow(ctx, `select array(select coalesce(n, -1)
-		from unnest(weir.ack_many($1, $2)) with ordinality u (n, i) order by i)`, queue, claims).Scan(&counts)
+		from unnest(weir.ack_many($1, $2, array_fill($3::text::int8multirange, array[cardinality($2)])))
+			with ordinality u (n, i) order by i)`, queue, claims, allLeft).Scan(&counts)
 	if err != nil { // a call that is cancelled when its row is sent already: nothing was done
 		return nil, err
 	}

@@ -272,7 +272,7 @@ func TestATokenSeesAndTouchesTheSchedulesOfItsOwnQueuesOnly(t *testing.T) {
 	s, h := gatedSite(t, auth.Options{})
 	for _, at := range []string{"eu", "us"} {
 		s.db.Exec(t, "select weir.create_queue($1 || '.orders')", at)
-		s.db.Exec(t, "select weir.schedule($1, '@hourly', $1 || '.orders', 'k')", at)
+		s.db.Exec(t, "select weir.schedule($1, $1 || '.orders', 'k', cron => '@hourly')", at)
 	}
 	h.holder(t, "eu", "eu.*", "produce,consume,read,admin")
 	for _, c := range []struct {

@@ -42,14 +42,14 @@ select weir.job('mine', {first}); -- ok
 select weir.workflow('mine', 1); -- ok
 select weir.start_batch('mine', array['{"kind": "a"}']::jsonb[], '{"kind": "b"}'); -- fail 42501
 select weir.cancel('mine', {first} + 15); -- ok
-select weir.schedule('s', '@daily', 'mine', 'k'); -- ok
+select weir.schedule('s', 'mine', 'k', cron => '@daily'); -- ok
 select weir.pause_schedule('s'); -- ok
 select weir.resume_schedule('s'); -- ok
 select weir.list_schedules(); -- ok
 select weir.fire_schedules(); -- ok
 select weir.next_times('@daily'); -- ok
 select weir.unschedule('s'); -- ok
-select weir.schedule('s', '@daily', 'other', 'k'); -- fail 42501
+select weir.schedule('s', 'other', 'k', cron => '@daily'); -- fail 42501
 select weir.unschedule('others'); -- fail 42501
 select weir.pause_schedule('others'); -- fail 42501
 select weir.list_schedules('other'); -- fail 42501

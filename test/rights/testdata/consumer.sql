@@ -51,7 +51,7 @@ select weir.start_workflow('mine', array['{"kind": "a"}']::jsonb[]); -- fail 425
 select weir.list_schedules('mine'); -- ok
 select weir.fire_schedules(); -- ok
 select weir.next_times('@daily'); -- ok
-select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
+select weir.schedule('s', 'mine', 'k', cron => '@daily'); -- fail 42501
 select weir.unschedule('others'); -- fail 42501
 select weir.list_schedules('other'); -- fail 42501
 select weir.snooze('mine', {claim}, array[]::bigint[]); -- ok

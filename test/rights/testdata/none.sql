@@ -27,7 +27,7 @@ select weir.parked_keys('mine'); -- fail 42501
 select weir.delayed('mine'); -- fail 42501
 select weir.list_workflows('mine'); -- fail 42501
 select weir.start_chain('mine', array['{"kind": "a"}']::jsonb[]); -- fail 42501
-select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
+select weir.schedule('s', 'mine', 'k', cron => '@daily'); -- fail 42501
 select weir.unschedule('others'); -- fail 42501
 select weir.list_schedules(); -- fail 42501
 select weir.fire_schedules(); -- fail 42501

@@ -31,7 +31,7 @@ select weir.workflow('other', 1); -- fail 42501
 select weir_log.start_workflow('other', array['{"kind": "a"}']::jsonb[], null); -- fail 42501
 select * from weir_internal.workflow_steps; -- fail 42501
 select * from weir_internal.schedules; -- fail 42501
-select weir.schedule('s', '@daily', 'mine', 'k'); -- fail 42501
+select weir.schedule('s', 'mine', 'k', cron => '@daily'); -- fail 42501
 select weir.list_schedules(); -- fail 42501
 select weir.fire_schedules(); -- fail 42501
 select weir.enqueue('other', 'k'); -- fail 42501
