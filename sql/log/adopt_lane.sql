@@ -45,8 +45,8 @@ declare
     v_mask int := (select coalesce(k.width, 1) - 1 from unnest(p_cursors) k where k.stripe = 1);
     v_seg bigint; -- of the last message that was claimed
     v_pos bigint := 0;
-    v_next weir_internal.found_record[] := '{}'; -- behind it, not claimed
-    v_late weir_internal.found_record[] := '{}'; -- before it, not claimed
+    v_next weir_internal.source[] := '{}'; -- behind it, not claimed
+    v_late weir_internal.source[] := '{}'; -- before it, not claimed
 begin
     for r in
         select l.*, weir_log.is_unclaimed(k, g.since, l.seg, l.txid, l.id, l.enqueued_at) as waits,
@@ -76,18 +76,17 @@ begin
             v_next := '{}';
         end if;
         if r.waits then
-            v_next := array_append(v_next, row(case when r.divided then r.pos else 0 end, r.txid, r.seg, p_lane, r.id,
-                r.enqueued_at, null)::weir_internal.found_record);
+            v_next := array_append(v_next, row(r.seg, p_lane, r.txid,
+                case when r.divided then r.pos else r.first_id - 1 end, r.txid, r.id)::weir_internal.source);
         end if;
     end loop;
     perform weir_log.adopt_messages(q, g, p_lane, array(
         select row(null, q.no, g.no, null, m.id, 0, m.key, m.headers, m.payload, m.enqueued_at, null)
             ::weir_internal.delayed_row
-        from unnest(v_late) with ordinality l (id, txid, seg, lane, record, enqueued_at, group_no, i)
+        from generate_subscripts(v_late, 1) i
         cross join lateral weir_log.read_source(
-            row(l.seg, p_lane, l.txid, l.record - 1, l.txid, l.record)::weir_internal.source, q.no, g.no,
-            int8multirange(int8range(l.id + 1, null))) m
-        order by l.i, m.id));
+            v_late[i], q.no, g.no, int8multirange(int8range((v_late[i]).from_pos + 1, null))) m
+        order by i, m.id));
     if v_next = '{}' then
         return null;
     end if;
