@@ -188,7 +188,8 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/list_workflows.sql
 \ir internal/cron_field.sql
 \ir internal/parse_cron.sql
-\ir internal/next_time_of_day.sql
+\ir internal/due_times_of_day.sql
+\ir internal/due_times.sql
 \ir internal/next_time.sql
 \ir internal/following.sql
 \ir internal/queue_of_schedule.sql
@@ -266,6 +267,12 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/list_logs.sql
 \ir functions/configure_log.sql
 \ir functions/drop_log.sql
+-- Adoption of what came in a dump
+\ir log/adopt_delayed.sql
+\ir log/adopt_claims.sql
+\ir log/adopt_lane.sql
+\ir log/adopt.sql
+\ir functions/adopt.sql
 -- Upkeep
 \ir log/open_segment.sql
 \ir log/lanes_in.sql

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import random
 import socket
@@ -10,7 +9,6 @@ import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -57,7 +55,7 @@ async def aclient(dsn: str) -> AsyncIterator[weir.AsyncClient]:
 @pytest.fixture
 def queue(client: weir.Client) -> Iterator[str]:
     name = f"py-{uuid.uuid4().hex[:12]}"
-    client.create_queue(name, lanes=1)
+    client.create_queue(name)
     yield name
     client.drop_queue(name)
 
@@ -71,34 +69,27 @@ def free_port() -> int:
                 return port
 
 
-def admin_connection() -> psycopg.Connection[Any]:
+def admin_connection(dsn: str = ADMIN_DSN) -> psycopg.Connection[Any]:
     """Return a connection of the superuser, each of whose statements is a transaction."""
-    return psycopg.connect(ADMIN_DSN, autocommit=True)
+    return psycopg.connect(dsn, autocommit=True)
 
 
 @contextmanager
 def new_database() -> Iterator[str]:
-    """Lend an empty database, as its DSN."""
+    """Lend a database with the engine, as its DSN."""
     name = f"py_{uuid.uuid4().hex[:8]}"
+    dsn = make_conninfo(ADMIN_DSN, dbname=name)
     with admin_connection() as admin:
         admin.execute(f"create database {name}")
-        yield make_conninfo(ADMIN_DSN, dbname=name)
-        admin.execute(f"drop database {name} with (force)")
+        try:
+            subprocess.run([os.environ["WEIR"], "install", "--dsn", dsn], check=True, stdout=subprocess.DEVNULL)
+            yield dsn
+        finally:
+            admin.execute(f"drop database {name} with (force)")
 
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    """The DSN of a database of the test's own with the engine."""
+    """The DSN of a database of the test's own."""
     with new_database() as dsn:
-        subprocess.run([os.environ["WEIR"], "install", "--dsn", dsn], check=True, stdout=subprocess.DEVNULL)
-        yield dsn
-
-
-@pytest.fixture(scope="session")
-def old_dsn() -> Iterator[str]:
-    """The DSN of a database with an engine of 0.1.0."""
-    script = gzip.decompress((Path(__file__).parents[3] / "test/upgrade/testdata/0.1.0.sql.gz").read_bytes())
-    with new_database() as dsn:
-        with psycopg.connect(dsn, autocommit=True) as conn:
-            conn.execute(script, prepare=False)
         yield dsn
