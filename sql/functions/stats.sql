@@ -20,6 +20,7 @@ declare
     v_functions text[];
     v_argument text := '';
     v_function text;
+    v_oid oid;
 begin
     if not has_schema_privilege('weir_log', 'usage') then
         v_functions := case when stats.queue_name is null
@@ -32,12 +33,13 @@ begin
             where stats.queue_name is null or l.no = (weir_internal.find_queue(stats.queue_name)).log_no order by l.no);
     end if;
     foreach v_function in array v_functions loop
+        v_oid := to_regproc(v_function);
         begin
             return query execute format('select * from %s(%s) s order by s.queue_name, s.group_name', v_function,
                 v_argument);
         exception
             when sqlstate 'WR001' or undefined_function or undefined_table or internal_error or invalid_schema_name then
-                if stats.queue_name is not null or to_regproc(v_function) is not null then
+                if stats.queue_name is not null or to_regproc(v_function) is not distinct from v_oid then
                     raise;
                 end if; -- else the queue, or the log, was dropped meanwhile
         end;

@@ -107,7 +107,7 @@ begin
             or (select true from weir_log.key_queues p where p.group_no = g.no limit 1) is true
             or (select true from weir_internal.dead_letters d where d.group_no = g.no limit 1) is true),
         row(q.name, g.name, 0, 0, 0, 0, 0, 0, null, true, null, c.rate, c.delivered_at, 0, null, null, null,
-            q.key_lanes, null, null, null, null, null, null, null, null, null)::weir.group_stats
+            q.key_lanes, null, null, null, null, null, null, null, null)::weir.group_stats
     from (select t.group_no, bool_or(coalesce(t.is_busy, false)) as is_busy, max(t.claimed_at) as delivered_at,
               coalesce(sum(t.rate), 0)::float8 as rate
           from cursors t group by t.group_no) c

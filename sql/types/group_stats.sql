@@ -27,7 +27,6 @@ begin
             held_segments  int,              -- its closed segments that wait for this group
             segments       int,              -- its segments in use
             bytes          bigint,           -- its tables and indexes
-            rotated_at     timestamptz,      -- when it last went on to another segment; null: not yet
             blocked_by     text,             -- what keeps its oldest closed segment, or the group; null: nothing does
             blocker_pid    int,              -- process id, when that is a session
             blocker_age    interval,         -- how long its transaction has been open
