@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-
-
 	"github.com/weirmq/weir/internal/pgtest"
 )
 
