@@ -309,11 +309,11 @@ func TestAReceiveThatBeganBeforeAChangeOfItsGroupClaimsNothingPastIt(t *testing.
 						end if;
 						return case when r.txid <> p_txid or p_pos = 0 then 0 else greatest(0, p_pos - (r.id - r.n)) end;
 					end $$`)
-				holder := b.db.Conn(b)
+				holder := b.db.As(b, pgtest.Owner)
 				if _, err := holder.Exec(b.Context(), "select pg_advisory_lock(42)"); err != nil {
 					b.Fatal(err)
 				}
-				late := b.db.Conn(b)
+				late := b.db.As(b, pgtest.Owner)
 				if _, err := late.Exec(b.Context(), "set weir_test.wait = on"); err != nil {
 					b.Fatal(err)
 				}
