@@ -66,16 +66,15 @@ begin
     into v_groups, v_cursors, v_purged
     from weir_internal.groups g where g.queue_no = p_queue;
     delete from weir_log.delayed where ctid = any(array(
-        select t.ctid
-        from (select d.ctid, d.* from weir_log.delayed d where d.queue_no = p_queue
+        select t.row
+        from (select d.ctid as row, d from weir_log.delayed d where d.queue_no = p_queue
                   and (d.due_at <= weir_internal.clock() or v_groups is null)
               order by d.due_at, d.id limit 1000) t
         where not exists (
-            select from unnest(v_groups) with ordinality g
-            cross join lateral (select v_cursors[g.ordinality] as c) k
-            where (t.group_no is null or t.group_no = g.no)
-                and not ((t.due_at, t.id) <= ((k.c).due_at, (k.c).due_id) and pg_visible_in_snapshot(t.txid, (k.c).cur))
-                and (g.purged is null or not pg_visible_in_snapshot(t.txid, g.purged)))));
+            select from generate_subscripts(v_groups, 1) i
+            where weir_log.is_for(v_groups[i], t.d)
+                and not (((t.d).due_at, (t.d).id) <= (v_cursors[i].due_at, v_cursors[i].due_id)
+                    and pg_visible_in_snapshot((t.d).txid, v_cursors[i].cur)))));
     get diagnostics v_done = row_count;
     if v_purged is not null then
         delete from weir_log.delayed where ctid = any(array(
