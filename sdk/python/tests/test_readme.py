@@ -88,7 +88,7 @@ def test_messages_of_the_readme_are_acked_and_given_back_one_by_one(shop: str) -
     with weir.connect(shop) as client:
         good, bad = client.send_batch("orders", [{"id": 1}, {"id": 0}])
         run("Receiving by hand", client=client)
-        assert [client.get("orders", id).states["default"] for id in (good, bad)] == ["done", "delayed"]
+        assert [client.get("orders", sent).states["default"] for sent in (good, bad)] == ["done", "delayed"]
 
 
 def test_what_many_of_the_readme_send_at_once_arrives(shop: str) -> None:
