@@ -172,7 +172,7 @@ func TestAServerToldToStopSaysSoBeforeItStopsToListen(t *testing.T) {
 	}
 }
 
-func TestQueuesBeyondTheLimitAreSummed(t *testing.T) {
+func TestQueuesBeyondTheLimitAreSummedAndCountersOnlyRise(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	const queues = 5
@@ -190,7 +190,7 @@ func TestQueuesBeyondTheLimitAreSummed(t *testing.T) {
 		`weir_queue_messages{group="default",queue="q0",state="waiting"} 1`,
 		`weir_queue_messages{group="default",queue="q1",state="waiting"} 2`,
 		`weir_queue_messages{group="(rest)",queue="(rest)",state="waiting"} 12`,
-		`weir_queue_sent_messages_per_second{queue="(rest)"} `, `weir_queues 5`, `weir_queues_unshown 3`,
+		`weir_queue_sent_rate{queue="(rest)"} 0.2`, `weir_queues 5`, `weir_queues_unshown 3`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -23,10 +22,11 @@ const (
 	statsShare = 10
 )
 
-// queueDescs are the series about queues and logs. Every server on a database shows the same: take the max over servers.
+// queueDescs are the series about queues. Every server on a database shows the same: take the max over servers.
 type queueDescs struct {
-	messages, expired, age, delivered, expiries, hotKey, held, sent *prometheus.Desc
-	segments, bytes, blocked, blockerAge, up, took, queues, unshown *prometheus.Desc
+	messages, expired, age, delivered, sent, expiries, hotKey, held *prometheus.Desc
+	segments, bytes, blocked, blockerAge                            *prometheus.Desc
+	up, took, queues, unshown                                       *prometheus.Desc
 }
 
 func newQueueDescs() queueDescs {
@@ -37,22 +37,26 @@ func newQueueDescs() queueDescs {
 		messages: desc("weir_queue_messages", "Messages of a group by state; large numbers are estimates.",
 			"queue", "group", "state"),
 		expired: desc("weir_queue_expired_messages",
-			"Messages of a group that wait because the lease of whoever had them has ended.", "queue", "group"),
+			"Waiting messages that were in the hands of consumers whose lease has ended.", "queue", "group"),
 		age: desc("weir_queue_oldest_age_seconds",
-			"How long the first of a group's waiting messages could have been delivered; 0 when none waits.", "queue", "group"),
-		delivered: desc("weir_queue_delivered_messages_per_second",
-			"Messages given to a group, each delivery counted, over the last minute at most.", "queue", "group"),
+			"For how long the first of a group's waiting messages could have been delivered; 0 when none waits.",
+			"queue", "group"),
+		delivered: desc("weir_queue_delivered_rate", "Messages delivered to a group per second, in the last minute.",
+			"queue", "group"),
+		sent: desc("weir_queue_sent_rate", "Messages sent to a queue per second, in the last minute.", "queue"),
 		expiries: desc("weir_queue_expiries",
-			"Of a group's last claims, those whose lease ended and that others were given.", "queue", "group"),
+			"Of a group's last claims, of 10 minutes at most, those whose lease ended and that others were given.",
+			"queue", "group"),
 		hotKey: desc("weir_queue_hot_key_share",
-			"The share that one key has of what waits in order for a group; 0 when few wait.", "queue", "group"),
-		held:     desc("weir_queue_held_segments", "Closed segments of the log that wait for a group.", "queue", "group"),
-		sent:     desc("weir_queue_sent_messages_per_second", "Messages sent to a queue, over the last minute at most.", "queue"),
+			"Share of what waits for a group in order that one key has; 0 while few wait.", "queue", "group"),
+		held: desc("weir_queue_held_segments", "Closed segments of the log that wait for a group.", "queue", "group"),
+
 		segments: desc("weir_log_segments", "Segments of a log in use.", "log"),
 		bytes:    desc("weir_log_bytes", "Disk space of a log's tables and indexes.", "log"),
 		blocked:  desc("weir_log_rotation_blocked", "1 while something keeps a log's oldest segment, see weir.stats.", "log"),
 		blockerAge: desc("weir_log_rotation_blocker_age_seconds",
 			"How long the transaction has been open that keeps a log's oldest segment; 0 when none does.", "log"),
+
 		up:      desc("weir_database_up", "Whether the database told how its queues stand."),
 		took:    desc("weir_stats_duration_seconds", "How long the last look at the queues took."),
 		queues:  desc("weir_queues", "Queues in the database, as far as the server's role sees them."),
@@ -62,7 +66,7 @@ func newQueueDescs() queueDescs {
 
 func (d *queueDescs) all() []*prometheus.Desc {
 	return []*prometheus.Desc{
-		d.messages, d.expired, d.age, d.delivered, d.expiries, d.hotKey, d.held, d.sent, d.segments, d.bytes, d.blocked,
+		d.messages, d.expired, d.age, d.delivered, d.sent, d.expiries, d.hotKey, d.held, d.segments, d.bytes, d.blocked,
 		d.blockerAge, d.up, d.took, d.queues, d.unshown,
 	}
 }
@@ -79,7 +83,7 @@ type queueCollector struct {
 	took   time.Duration
 	failed error
 	list   []queueStats        // the shown ones, and what stands for the rest
-	logs   []engine.GroupStats // a row of each
+	logs   []engine.GroupStats // a row of each log
 	queues int
 	shown  map[string]bool
 }
@@ -130,30 +134,27 @@ func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, q := range c.list {
 		gauge(c.descs.sent, q.sent, q.name)
 		for _, g := range q.groups {
-			c.collectGroup(gauge, q.name, g)
+			gauge(c.descs.messages, float64(g.Waiting), q.name, g.Group, "waiting")
+			gauge(c.descs.messages, float64(g.Claimed), q.name, g.Group, "claimed")
+			gauge(c.descs.messages, float64(g.Delayed), q.name, g.Group, "delayed")
+			gauge(c.descs.messages, float64(g.Parked), q.name, g.Group, "parked")
+			gauge(c.descs.messages, float64(g.Dead), q.name, g.Group, "dead")
+			gauge(c.descs.expired, float64(g.Expired), q.name, g.Group)
+			gauge(c.descs.age, g.OldestAge, q.name, g.Group)
+			gauge(c.descs.delivered, g.DeliveredRate, q.name, g.Group)
+			gauge(c.descs.expiries, float64(g.Expiries), q.name, g.Group)
+			gauge(c.descs.hotKey, shareOf(g), q.name, g.Group)
+			gauge(c.descs.held, float64(g.HeldSegments), q.name, g.Group)
 		}
 	}
 }
 
-// collectGroup shows one group.
-func (c *queueCollector) collectGroup(
-	gauge func(d *prometheus.Desc, value float64, labels ...string), queue string, g engine.GroupStats,
-) {
-	for state, n := range map[string]int64{
-		"waiting": g.Waiting, "claimed": g.Claimed, "delayed": g.Delayed, "parked": g.Parked, "dead": g.Dead,
-	} {
-		gauge(c.descs.messages, float64(n), queue, g.Group, state)
+// shareOf is the share of a group's backlog that its hottest key has.
+func shareOf(g engine.GroupStats) float64 {
+	if g.HotKeyShare == nil {
+		return 0
 	}
-	share := 0.0
-	if g.HotKeyShare != nil {
-		share = *g.HotKeyShare
-	}
-	gauge(c.descs.expired, float64(g.Expired), queue, g.Group)
-	gauge(c.descs.age, g.OldestAge, queue, g.Group)
-	gauge(c.descs.delivered, g.DeliveredRate, queue, g.Group)
-	gauge(c.descs.expiries, float64(g.Expiries), queue, g.Group)
-	gauge(c.descs.hotKey, share, queue, g.Group)
-	gauge(c.descs.held, float64(g.HeldSegments), queue, g.Group)
+	return *g.HotKeyShare
 }
 
 // look asks the database, unless it was asked just now.
@@ -170,13 +171,12 @@ func (c *queueCollector) look() {
 	c.next = time.Now().Add(max(statsEvery, statsShare*c.took))
 	if c.failed == nil {
 		c.keep(byQueue(rows))
-		c.logs = byLog(rows)
 	}
 }
 
 // keep chooses which queues to show and sums the others.
 func (c *queueCollector) keep(queues []queueStats) {
-	c.queues, c.list = len(queues), nil
+	c.queues, c.list, c.logs = len(queues), nil, logsOf(queues)
 	before, room := c.shown, c.groupsMax
 	c.shown = map[string]bool{}
 	for _, q := range queues {
@@ -205,11 +205,11 @@ func (c *queueCollector) keep(queues []queueStats) {
 // queueStats are the figures of one queue.
 type queueStats struct {
 	name   string
-	sent   float64 // messages a second
+	sent   float64
 	groups []engine.GroupStats
 }
 
-// byQueue puts the rows of each queue together. Rows come ordered by queue.
+// byQueue takes what the rows of a queue have in common out of them. Rows come ordered by queue.
 func byQueue(rows []engine.GroupStats) []queueStats {
 	var list []queueStats
 	for _, row := range rows {
@@ -222,17 +222,19 @@ func byQueue(rows []engine.GroupStats) []queueStats {
 	return list
 }
 
-// byLog takes a row of each log. Of rows that differ in what keeps it, that of the oldest transaction counts.
-func byLog(rows []engine.GroupStats) []engine.GroupStats {
+// logsOf is a row of each log: the one that is told the most about what keeps its segments.
+func logsOf(queues []queueStats) []engine.GroupStats {
 	var list []engine.GroupStats
-	for _, row := range rows {
-		i := slices.IndexFunc(list, func(l engine.GroupStats) bool { return l.Log == row.Log })
-		switch {
-		case i < 0:
-			list = append(list, row)
-		case list[i].BlockedBy == nil,
-			row.BlockerAge != nil && (list[i].BlockerAge == nil || *row.BlockerAge > *list[i].BlockerAge):
-			list[i] = row
+	at := map[string]int{}
+	for _, q := range queues {
+		for _, g := range q.groups {
+			i, known := at[g.Log]
+			if !known {
+				at[g.Log] = len(list)
+				list = append(list, g)
+			} else if list[i].BlockedBy == nil {
+				list[i] = g
+			}
 		}
 	}
 	return list
@@ -240,7 +242,9 @@ func byLog(rows []engine.GroupStats) []engine.GroupStats {
 
 // sum makes one of many queues.
 func sum(queues []queueStats) queueStats {
-	all, group := queueStats{name: restLabel}, engine.GroupStats{Group: restLabel}
+	all := queueStats{name: restLabel}
+	group := engine.GroupStats{Group: restLabel}
+	share := 0.0
 	for _, q := range queues {
 		all.sent += q.sent
 		for _, g := range q.groups {
@@ -250,12 +254,14 @@ func sum(queues []queueStats) queueStats {
 			group.Delayed += g.Delayed
 			group.Parked += g.Parked
 			group.Dead += g.Dead
-			group.OldestAge = max(group.OldestAge, g.OldestAge)
-			group.DeliveredRate += g.DeliveredRate
 			group.Expiries += g.Expiries
 			group.HeldSegments += g.HeldSegments
+			group.DeliveredRate += g.DeliveredRate
+			group.OldestAge = max(group.OldestAge, g.OldestAge)
+			share = max(share, shareOf(g))
 		}
 	}
+	group.HotKeyShare = &share
 	all.groups = []engine.GroupStats{group}
 	return all
 }

@@ -6,25 +6,25 @@ import (
 	"github.com/weirmq/weir/internal/engine"
 )
 
-func TestAQueueThatIsShownStaysShownAndTheRestIsSummed(t *testing.T) {
+func TestWhatIsNotShownIsSummed(t *testing.T) {
 	t.Parallel()
 	c := newQueueCollector(nil, 1)
-	row := func(queue string, n int64) engine.GroupStats {
-		return engine.GroupStats{Queue: queue, Group: "default", Waiting: n, SentRate: float64(n), DeliveredRate: 1}
+	row := func(queue string, waiting int64) engine.GroupStats {
+		rate := float64(waiting)
+		return engine.GroupStats{Queue: queue, Group: "default", SentRate: rate, DeliveredRate: rate / 2, Waiting: waiting}
 	}
 	for i, step := range []struct {
-		rows      []engine.GroupStats
-		sum       int64
-		delivered float64
+		rows    []engine.GroupStats
+		waiting int64
 	}{
-		{[]engine.GroupStats{row("a", 9), row("b", 10), row("c", 20)}, 30, 2},
-		{[]engine.GroupStats{row("a", 9), row("c", 20)}, 20, 1},
-		{[]engine.GroupStats{row("0", 8), row("a", 9), row("b", 2)}, 10, 2}, // a stays the one that is shown
+		{[]engine.GroupStats{row("a", 9), row("b", 10), row("c", 20)}, 30},
+		{[]engine.GroupStats{row("a", 9), row("c", 20)}, 20},             // b was dropped
+		{[]engine.GroupStats{row("0", 8), row("a", 9), row("b", 2)}, 10}, // a stays the one that is shown
 	} {
 		c.keep(byQueue(step.rows))
 		last := c.list[len(c.list)-1]
-		if c.list[0].name != "a" || last.name != restLabel || last.sent != float64(step.sum) ||
-			last.groups[0].DeliveredRate != step.delivered || last.groups[0].Waiting != step.sum {
+		if c.list[0].name != "a" || last.name != restLabel || last.sent != float64(step.waiting) ||
+			last.groups[0].DeliveredRate != float64(step.waiting)/2 || last.groups[0].Waiting != step.waiting {
 			t.Errorf("step %d: %+v", i, c.list)
 		}
 	}
@@ -34,16 +34,13 @@ func TestAQueueThatIsShownStaysShownAndTheRestIsSummed(t *testing.T) {
 	}
 }
 
-func TestALogIsShownOnceWithTheOldestTransactionThatKeepsIt(t *testing.T) {
+func TestALogIsToldOfOnceWithWhatKeepsIt(t *testing.T) {
 	t.Parallel()
-	by, young, old := "somebody", 1.0, 60.0
-	list := byLog([]engine.GroupStats{
-		{Queue: "a", Log: "main", Segments: 2},
-		{Queue: "b", Log: "main", Segments: 2, BlockedBy: &by, BlockerAge: &young},
-		{Queue: "c", Log: "other", Segments: 1},
-		{Queue: "d", Log: "main", Segments: 2, BlockedBy: &by, BlockerAge: &old},
-	})
-	if len(list) != 2 || list[0].Log != "main" || *list[0].BlockerAge != old || list[1].Log != "other" {
-		t.Errorf("logs: %+v", list)
+	by := "transaction of process 7"
+	logs := logsOf(byQueue([]engine.GroupStats{
+		{Queue: "a", Log: "main"}, {Queue: "b", Log: "main", BlockedBy: &by}, {Queue: "c", Log: "own"},
+	}))
+	if len(logs) != 2 || logs[0].Log != "main" || logs[0].BlockedBy != &by || logs[1].Log != "own" {
+		t.Errorf("logs %+v", logs)
 	}
 }

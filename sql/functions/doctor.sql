@@ -1,8 +1,8 @@
 -- weir.doctor()
 -- Looks for what is wrong, or will be, and says what to do about it. A healthy database has no errors or warnings.
 -- Whoever consumes from a queue or administers it is told about the queue; who administers one, and the role that
--- installed Weir, about the database, the logs and the server too. Of other sessions it tells what the owner of Weir may
--- see.
+-- installed Weir, about the database, the logs and the server too. Of other sessions it tells what the owner of Weir
+-- may see.
 --
 -- Returns: one row a finding, the worst first, see weir.finding.
 -- Raises: none

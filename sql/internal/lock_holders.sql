@@ -1,7 +1,7 @@
 -- weir_internal.lock_holders()
 -- Sessions that hold an advisory lock of Weir's for longer than its calls do: outside of a transaction, which no call
--- does, or in one that has been open for a minute. There a claim's own lock is passed over: whoever acks keeps that until
--- he commits, and nobody waits for it.
+-- does, or in one that has been open for a minute. There a claim's own lock is passed over: whoever acks keeps that
+-- until he commits, and nobody waits for it.
 --
 -- Returns: one row a session and group; group_no is null for locks that belong to none. in_transaction tells whether a
 -- transaction is open; role_name, age and query as far as the engine's owner may see them.

@@ -1,7 +1,7 @@
 -- weir_log.head_0 .. 3, sample_0 .. 3
--- What stats reads of the log; table 3 is `rest`. head: the first records of a lane, or of a stripe of it, that a cursor
--- has not claimed, found by two ranges of the index, so that it costs the same however long a transaction has been open.
--- sample: of 32 pages of the table, at equal distances, the records that some cursors have not claimed.
+-- What stats reads of the log; table 3 is `rest`. head: the first records of a lane, or of a stripe of it, that a
+-- cursor has not claimed, found by two ranges of the index, so that it costs the same however long a transaction has
+-- been open. sample: of 32 pages of the table, at equal distances, the records that some cursors have not claimed.
 --
 -- Parameters:
 --   c           the cursor

@@ -59,11 +59,14 @@ begin
         where i.lane >= 0 group by i.queue_no, i.lane),
     newest as materialized (
         select l.*, greatest(
-            (select s.txid from weir_log.log_0 s where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[1] > -1
+            (select s.txid from weir_log.log_0 s
+             where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[1] > -1
              order by s.txid desc, s.id desc limit 1),
-            (select s.txid from weir_log.log_1 s where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[2] > -1
+            (select s.txid from weir_log.log_1 s
+             where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[2] > -1
              order by s.txid desc, s.id desc limit 1),
-            (select s.txid from weir_log.log_2 s where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[3] > -1
+            (select s.txid from weir_log.log_2 s
+             where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[3] > -1
              order by s.txid desc, s.id desc limit 1)) as txid
         from lanes l
         union all
@@ -85,8 +88,8 @@ begin
                 limit 1) is true as is_busy,
             c.claimed_at,
             case when c.claimed_at > v_now - interval '1 minute' then (
-                select coalesce(max(k.total) - min(k.total - k.n) filter (where k.claimed_at > v_now - interval '1 minute'), 0)
-                    / 60.0
+                select coalesce(max(k.total) - min(k.total - k.n)
+                           filter (where k.claimed_at > v_now - interval '1 minute'), 0) / 60.0
                 from (select * from weir_log.claims_2 w
                       where w.kind = 'c' and w.group_no = g.no and w.lane = n.lane and w.stripe = 1
                           and w.claim is not null
@@ -135,8 +138,8 @@ begin
           group by i.queue_no, i.lane) l
     cross join lateral (
         select sum(t.n) filter (where t.enqueued_at > v_from) / greatest(0.001,
-            case when count(*) >= 200 and min(t.enqueued_at) > v_from then extract(epoch from v_now - min(t.enqueued_at))
-                 else 60 end) as rate
+            case when count(*) >= 200 and min(t.enqueued_at) > v_from
+                 then extract(epoch from v_now - min(t.enqueued_at)) else 60 end) as rate
         from (
             (select s.n, s.enqueued_at from weir_log.log_0 s
              where s.queue_no = l.queue_no and s.lane = l.lane order by s.txid desc, s.id desc limit 200)

@@ -46,7 +46,8 @@ begin
         select * into what, pid, age, query from weir_internal.holder_of(v_table, 'share');
     elsif s.no is not null and s.freed_by is null and s.holder_queue is not null then
         select case when q.name = p_queue or p_queue is null
-                    then 'not finished by ' || coalesce('group "' || g.name || '" of ', '') || 'queue "' || q.name || '"'
+                    then 'not finished by ' || coalesce('group "' || g.name || '" of ', '')
+                        || 'queue "' || q.name || '"'
                     else 'not finished by another queue of the log' end
         into what
         from weir_internal.queues q left join weir_internal.groups g on g.no = s.holder_group

@@ -1,7 +1,7 @@
 -- weir_log.stats(p_queue), weir_log.ring_segments()
--- How the groups of a queue of this log stand, or of all its queues, in one snapshot. The tables are locked first, since
--- a truncation shows in older snapshots, too; then the states of the ring are read, and then what counts takes its
--- snapshot: so a remainder is in it where the states say. If a segment was opened meanwhile, it looks again.
+-- How the groups of a queue of this log stand, or of all its queues, in one snapshot. The tables are locked first,
+-- since a truncation shows in older snapshots, too; then the states of the ring are read, and then what counts takes
+-- its snapshot: so a remainder is in it where the states say. If a segment was opened meanwhile, it looks again.
 --
 -- Parameters:
 --   p_queue  name of the queue; null = all

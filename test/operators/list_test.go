@@ -6,8 +6,8 @@ import (
 	"github.com/weirmq/weir/internal/pgtest"
 )
 
-// TestLookingPassesOverAQueueThatIsDroppedMeanwhile has the gates that a grantee asks for a queue come and go as they do
-// with it: between the look for one and its call, too.
+// TestLookingPassesOverAQueueThatIsDroppedMeanwhile has the gates that a grantee asks for a queue come and go as they
+// do with it: between the look for one and its call, too.
 func TestLookingPassesOverAQueueThatIsDroppedMeanwhile(t *testing.T) {
 	each(t, func(b bench) {
 		role := b.db.Role(b)

@@ -79,7 +79,8 @@ func stat[T any](b bench, group, expression string) T {
 	return pgtest.QueryVal[T](b, b.db, "select "+expression+" from weir.stats('jobs') where group_name = $1", group)
 }
 
-// want fails the test when an expression over a group's row of stats does not hold, or when stats of all says otherwise.
+// want fails the test when an expression over a group's row of stats does not hold, or when stats of all says
+// otherwise.
 func (b bench) want(group, expression string) {
 	b.Helper()
 	if !stat[bool](b, group, "coalesce("+expression+", false)") {

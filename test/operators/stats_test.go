@@ -48,8 +48,8 @@ func TestSmallNumbersAreCounted(t *testing.T) {
 	})
 }
 
-// TestWhatNobodyWorksOnWaits has all workers die: what they held is not claimed any more, and its age is that since when
-// it could have been delivered.
+// TestWhatNobodyWorksOnWaits has all workers die: what they held is not claimed any more, and its age is that since
+// when it could have been delivered.
 func TestWhatNobodyWorksOnWaits(t *testing.T) {
 	each(t, func(b bench) {
 		b.clock.Stop(b)
@@ -296,7 +296,8 @@ func TestMessagesOnTheirWayAreCountedOnce(t *testing.T) {
 	}
 }
 
-// TestTenThousandIdleQueuesCostLittle counts the buffers that stats of all reads with queues that were used and are idle.
+// TestTenThousandIdleQueuesCostLittle counts the buffers that stats of all reads with queues that were used and are
+// idle.
 func TestTenThousandIdleQueuesCostLittle(t *testing.T) {
 	t.Parallel()
 	const most = 100 // a queue

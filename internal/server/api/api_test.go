@@ -21,7 +21,7 @@ func TestAMessageGoesThroughHTTPAsItWasSent(t *testing.T) {
 		t.Parallel()
 		s := newSite(t, major)
 		const payload = `{"big": 12345678901234567890.000000000000000001, "html": "<a&b>", "text": "ünï"}`
-		body := fmt.Sprintf(`{"messages":[{"payload":%s,"key":"k","headers":{"h": 1.10}},{"payload":null}]}`, payload)
+		body := fmt.Sprintf(`{"messages":[{"payload":%s,"key":"k","headers":{"h": 1.10}},{"payload":null,"key":"k"}]}`, payload)
 		text := s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", body)
 		ids := decode[struct{ IDs []int64 }](s, text).IDs
 		raw := s.want(http.StatusOK, "POST", group+"/receive", `{"max":10,"lease_ms":60000}`)
@@ -204,7 +204,7 @@ func TestAPublishedMessageReachesTheQueuesOfItsTopic(t *testing.T) {
 	}
 	text := s.want(http.StatusCreated, "POST", "/v1/topics/order.paid/messages",
 		`{"messages":[{"payload":1,"key":"k"},{"payload":2}]}`)
-	list := s.receive()
+	list := s.receiveByID()
 	want := fmt.Sprintf(`{"messages":[{"sent":[{"queue":"q","id":%d}]},{"sent":[{"queue":"q","id":%d}]}]}`,
 		list[0].ID, list[1].ID)
 	if text != want || *list[0].Key != "k" {
@@ -375,7 +375,7 @@ func TestQueuesGroupsAndCountsAreShown(t *testing.T) {
 		group + "/claims":                    `"claims":[]`,
 		group + "/parked_keys":               `"parked_keys":[]`,
 		group + "/delayed":                   `"due_at":`,
-		group + "/delayed?after=2":           `"messages":[]`,
+		group + "/delayed?after=2000":        `"messages":[]`,
 		group + "/parked_keys?after=a&max=1": `"parked_keys":[]`,
 		group + "/parked_keys?after_lane=3":  `"parked_keys":[]`,
 		"/v1/queues/q/workflows":             `"workflows":[]`,
