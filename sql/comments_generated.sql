@@ -290,9 +290,10 @@ When a cron expression would be due: a dry run of weir.schedule.
 Parameters:
   cron       as weir.schedule takes it
   time_zone  likewise
-  after      a time; null = now
-  n          how many times, 1 to 10,000
-Returns: the due times after it, ascending; fewer than n when there are no more within nine years.
+  after      a time of the years 1 to 9999; null = now
+  n          how many times, 1 to 1,000
+Returns: the due times after it, ascending; fewer than n when there are no more within a hundred years, or before the
+year 10000.
 Raises: WR006, WR052
 Locks: none
 $c$),
@@ -910,7 +911,7 @@ Parameters:
   group_name  the group
   ids         which; null = all
 Returns: how many were sent back.
-Raises: WR001, WR003, WR017
+Raises: WR001, WR003, WR006, WR017
 Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`, until the transaction ends.
 $c$),
 ('discard', $c$
@@ -921,7 +922,7 @@ Parameters:
   group_name  the group
   ids         which; null = all
 Returns: how many were deleted.
-Raises: WR001, WR003, WR017
+Raises: WR001, WR003, WR006, WR017
 Locks: the dead letters' rows, until the transaction ends.
 $c$),
 ('bind', $c$

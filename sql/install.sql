@@ -188,7 +188,8 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/list_workflows.sql
 \ir internal/cron_field.sql
 \ir internal/parse_cron.sql
-\ir internal/next_time_of_day.sql
+\ir internal/due_times_of_day.sql
+\ir internal/due_times.sql
 \ir internal/next_time.sql
 \ir internal/following.sql
 \ir internal/queue_of_schedule.sql

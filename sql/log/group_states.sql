@@ -23,8 +23,8 @@ declare
     v_aside weir_internal.claim;
 begin
     return query
-    select i, case when c.deadline > p_now then 'claimed' else 'waiting' end, c.claim, c.attempt + coalesce(f.attempts, 0),
-        c.claimed_at, nullif(c.deadline, '-infinity'), c.pid, null::bigint, null
+    select i, case when c.deadline > p_now then 'claimed' else 'waiting' end, c.claim,
+        c.attempt + coalesce(f.attempts, 0), c.claimed_at, nullif(c.deadline, '-infinity'), c.pid, null::bigint, null
     from weir_log.open_claims(
         g, (select range_agg(int8range(i, i + 1)) from unnest(p_ids) i where i < 9223372036854775807), 0, null) c
     cross join unnest(p_ids) i

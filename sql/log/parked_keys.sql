@@ -1,5 +1,6 @@
 -- weir_log.parked_keys(p_queue, p_group, p_max, p_after, p_after_lane)
--- Lists keys of which messages wait in key queues: see weir.parked_keys. It is stable, so that it reads in one snapshot.
+-- Lists keys of which messages wait in key queues: see weir.parked_keys. It is stable, so that it reads in one
+-- snapshot.
 --
 -- Parameters:
 --   p_queue       name of the queue

@@ -25,7 +25,7 @@ begin
         from groups k cross join lateral weir_log.group_states(q, k.g, v_base, v_found, p_ids, p_now) s
         union all
         select d.group_no, d.id, 'dead', null, d.attempts, d.died_at, null, null, null, d.reason, 3
-        from weir_internal.dead_letters d where d.queue_no = q.no and d.id = any(p_ids))
+        from groups k join weir_internal.dead_letters d on d.group_no = (k.g).no and d.id = any(p_ids))
     select b.id, b.key, b.payload, b.headers, b.enqueued_at, coalesce(m.states, '{}'), coalesce(m.details, '{}')
     from unnest(p_ids) with ordinality w (id, i)
     cross join lateral (
@@ -41,7 +41,7 @@ begin
          from weir_log.in_key_queues n where n.id = w.id and n.queue_no = q.no limit 1)
         union all
         (select d.id, d.key, d.payload, d.headers, d.enqueued_at
-         from weir_internal.dead_letters d where d.id = w.id and d.queue_no = q.no limit 1)
+         from groups k join weir_internal.dead_letters d on d.group_no = (k.g).no and d.id = w.id limit 1)
         limit 1) b
     cross join lateral (
         select jsonb_object_agg((k.g).name, coalesce(s.state, 'done')) as states,
@@ -50,7 +50,8 @@ begin
                 'behind', s.behind, 'reason', s.reason))) as details
         from groups k
         left join lateral (
-            select * from states t where t.group_no = (k.g).no and t.id = w.id order by t.rank, t.state limit 1) s on true
+            select * from states t
+            where t.group_no = (k.g).no and t.id = w.id order by t.rank, t.state limit 1) s on true
         where b.enqueued_at >= (k.g).since or s.state is not null) m
     order by w.i;
 end
@@ -60,7 +61,8 @@ returns weir_internal.found_record[]
 language plpgsql stable
 as $$
 declare
-    v_last bigint := least((select max(i) from unnest(p_ids) i), 9000000000000000000) + 10000000; -- of records of 10,000
+    v_last bigint := least((select max(i) from unnest(p_ids) i), 9000000000000000000)
+        + 10000000; -- a record that has messages of several numbers has the id of its last
     v_first bigint := (select min(i) from unnest(p_ids) i);
     v_lanes int[] := weir_log.lanes_of(q);
     v_out weir_internal.found_record[] := '{}';
