@@ -134,7 +134,7 @@ func (w *walk) actions() map[string]func(*rapid.T) {
 func (w *walk) onASide(actions map[string]func(*rapid.T)) map[string]func(*rapid.T) {
 	for name, action := range actions {
 		actions[name] = func(rt *rapid.T) {
-			w.side = rapid.SampledFrom(w.sides).Draw(rt, "queue")
+			w.side = w.sides[rapid.IntRange(0, len(w.sides)-1).Draw(rt, "queue")]
 			action(rt)
 		}
 	}
