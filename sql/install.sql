@@ -349,6 +349,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/log_figures.sql
 \ir log/stats.sql
 \ir log/examine.sql
+\ir internal/examine_relations.sql
 \ir internal/examine_log.sql
 \ir internal/examine_references.sql
 \ir internal/examine_database.sql

@@ -1,8 +1,8 @@
 -- weir.doctor()
 -- Looks for what is wrong, or will be, and says what to do about it. A healthy database has no errors or warnings.
 -- Whoever consumes from a queue or administers it is told about the queue; who administers one, and the role that
--- installed Weir, about the database, the logs and the server too. Of other sessions it tells what the owner of Weir may
--- see.
+-- installed Weir, about the database, the logs and the server too. Of other sessions it tells what the owner of Weir
+-- may see.
 --
 -- Returns: one row a finding, the worst first, see weir.finding.
 -- Raises: none
@@ -17,6 +17,7 @@ declare
     v_found weir.finding[];
     v_functions text[];
     v_function text;
+    v_oid oid;
     v_argument text := '';
 begin
     if has_function_privilege('weir_internal.examine_database()', 'execute') then
@@ -30,11 +31,12 @@ begin
             select 'weir_gates.' || quote_ident('examine:' || v) from weir_internal.visible_queues() v);
     end if;
     foreach v_function in array v_functions loop
+        v_oid := to_regproc(v_function);
         begin
             execute format('select array(select f from %s(%s) f)', v_function, v_argument) into v_found;
         exception
             when others then
-                continue when to_regproc(v_function) is null; -- dropped meanwhile
+                continue when to_regproc(v_function) is distinct from v_oid; -- dropped meanwhile
                 v_found := array[row('error', 'unreadable',
                     nullif(trim('"' from split_part(v_function, ':', 2)), ''), null, sqlstate,
                     'The queue, or one of the log, cannot be looked at, and so not be used either: ' || sqlerrm,

@@ -98,8 +98,8 @@ begin
         select h.pid, h.role_name from weir_internal.lock_holders() h where h.group_no is null
     loop
         return next row('error', 'foreign_lock', null, null, format('process %s of %s', f.pid, f.role_name),
-            'It holds an advisory lock of Weir''s for longer than any call does: what the lock guards stands still, such '
-                'as the acks of a claim, the administration of a queue, or the upkeep of a log.',
+            'It holds an advisory lock of Weir''s for longer than any call does: what the lock guards stands still, '
+                'such as the acks of a claim, the administration of a queue, or the upkeep of a log.',
             format('End it: select pg_terminate_backend(%s); then see what that program locks, and with which key.',
                 f.pid))::weir.finding;
     end loop;

@@ -48,8 +48,8 @@ begin
             f.child, f.parent, f.parent_column, f.child_column) into v_rows;
         if v_rows > 0 then
             return next row('error', 'orphans', null, null, format('%s rows of %s', v_rows, f.child),
-                format('They refer to rows of %s that are gone: something was dropped while session_replication_role was '
-                    'replica.', f.parent),
+                format('They refer to rows of %s that are gone: something was dropped while '
+                    'session_replication_role was replica.', f.parent),
                 format('delete from %s c where not exists (select from %s p where p.%I = c.%I);',
                     f.child, f.parent, f.parent_column, f.child_column))::weir.finding;
         end if;

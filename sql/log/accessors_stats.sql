@@ -1,7 +1,7 @@
 -- weir_log.head_0 .. 3, sample_0 .. 3
--- What stats reads of the log; table 3 is `rest`. head: the first records of a lane, or of a stripe of it, that a cursor
--- has not claimed, found by two ranges of the index, so that it costs the same however long a transaction has been open.
--- sample: of 32 pages of the table, at equal distances, the records that some cursors have not claimed.
+-- What stats reads of the log; table 3 is `rest`. head: the first records of a lane, or of a stripe of it, that a
+-- cursor has not claimed, found by two ranges of the index, so that it costs the same however long a transaction has
+-- been open. sample: of 32 pages of the table, at equal distances, the records that some cursors have not claimed.
 --
 -- Parameters:
 --   c           the cursor
@@ -42,7 +42,7 @@ begin
             case when s.enqueued_at < p_since then 0
                  when not v_inside or s.txid <> c.txid or c.pos = 0 then s.n
                  when s.ids is null then least(s.n, s.id - c.pos)
-                 else (select count(*) from unnest(s.ids) i where i > c.pos) end,
+                 else (select count(*) from unnest(s.ids) u (id) where u.id > c.pos) end,
             case when s.enqueued_at >= p_since then s.enqueued_at end,
             case when p_keys then s.keys end, 1)::weir_internal.waiting_record
         from (
@@ -79,7 +79,7 @@ begin
             case when r.enqueued_at < p_since then 0
                  when r.seg <> c.seg or r.txid <> c.txid or c.pos = 0 then r.n
                  when r.ids is null then least(r.n, r.id - c.pos)
-                 else (select count(*) from unnest(r.ids) i where i > c.pos) end,
+                 else (select count(*) from unnest(r.ids) u (id) where u.id > c.pos) end,
             case when r.enqueued_at >= p_since then r.enqueued_at end,
             case when p_keys then r.keys end, 1)::weir_internal.waiting_record
         from weir_log.rest r
@@ -113,7 +113,7 @@ begin
             select row(
                 case when %3$s <> c.seg or s.txid <> c.txid or c.pos = 0 then s.n
                      when s.ids is null then least(s.n, s.id - c.pos)
-                     else (select count(*) from unnest(s.ids) i where i > c.pos) end,
+                     else (select count(*) from unnest(s.ids) u (id) where u.id > c.pos) end,
                 s.enqueued_at, case when p_keys then s.keys end, v_pages / v_read::float8)::weir_internal.waiting_record
             from weir_log.%2$s s join unnest(p_cursors) c on c.lane = s.lane
             where s.ctid >= v_from and s.ctid < v_to and s.queue_no = p_queue and s.enqueued_at >= p_since %4$s

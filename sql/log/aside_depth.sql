@@ -1,16 +1,16 @@
 -- weir_log.aside_depth(q, g, c, p_now), weir_log.sample_key_queues(g), weir_log.hot_key(g, p_waiting),
 -- weir_log.held_by(g)
 -- Parts of weir_log.group_depth. aside_depth: the messages that stand in no lane: delayed, parked, and in key queues.
--- sample_key_queues: how many messages are in key queues, by key. hot_key: the key that most of a group's messages have.
--- held_by: which of its limits holds a group back at this moment.
+-- sample_key_queues: how many messages are in key queues, by key. hot_key: the key that most of a group's messages
+-- have. held_by: which of its limits holds a group back at this moment.
 --
 -- Parameters:
 --   q, g       queue and group
 --   c          the group's cursor of lane -1
 --   p_now      the time
 --   p_waiting  records that wait in lanes
--- Returns: aside_depth: waiting, delayed, parked: see weir.group_stats; oldest, since when the first of `waiting` is due;
--- exact. sample_key_queues: as weir_internal.sample_rows. hot_key: the key and how many messages have it, about.
+-- Returns: aside_depth: waiting, delayed, parked: see weir.group_stats; oldest, since when the first of `waiting` is
+-- due; exact. sample_key_queues: as weir_internal.sample_rows. hot_key: the key and how many messages have it, about.
 -- held_by: as in weir.group_stats.
 -- Raises: none
 -- Locks: ACCESS SHARE on the tables.

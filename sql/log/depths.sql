@@ -59,11 +59,14 @@ begin
         where i.lane >= 0 group by i.queue_no, i.lane),
     newest as materialized (
         select l.*, greatest(
-            (select s.txid from weir_log.log_0 s where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[1] > -1
+            (select s.txid from weir_log.log_0 s
+             where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[1] > -1
              order by s.txid desc, s.id desc limit 1),
-            (select s.txid from weir_log.log_1 s where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[2] > -1
+            (select s.txid from weir_log.log_1 s
+             where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[2] > -1
              order by s.txid desc, s.id desc limit 1),
-            (select s.txid from weir_log.log_2 s where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[3] > -1
+            (select s.txid from weir_log.log_2 s
+             where s.queue_no = l.queue_no and s.lane = l.lane and p_segments[3] > -1
              order by s.txid desc, s.id desc limit 1)) as txid
         from lanes l
         union all
@@ -85,8 +88,8 @@ begin
                 limit 1) is true as is_busy,
             c.claimed_at,
             case when c.claimed_at > v_now - interval '1 minute' then (
-                select coalesce(max(k.total) - min(k.total - k.n) filter (where k.claimed_at > v_now - interval '1 minute'), 0)
-                    / 60.0
+                select coalesce(max(k.total) - min(k.total - k.n)
+                           filter (where k.claimed_at > v_now - interval '1 minute'), 0) / 60.0
                 from (select * from weir_log.claims_2 w
                       where w.kind = 'c' and w.group_no = g.no and w.lane = n.lane and w.stripe = 1
                           and w.claim is not null
@@ -107,7 +110,7 @@ begin
             or (select true from weir_log.key_queues p where p.group_no = g.no limit 1) is true
             or (select true from weir_internal.dead_letters d where d.group_no = g.no limit 1) is true),
         row(q.name, g.name, 0, 0, 0, 0, 0, 0, null, true, null, c.rate, c.delivered_at, 0, null, null, null,
-            q.key_lanes, null, null, null, null, null, null, null, null, null)::weir.group_stats
+            q.key_lanes, null, null, null, null, null, null, null, null)::weir.group_stats
     from (select t.group_no, bool_or(coalesce(t.is_busy, false)) as is_busy, max(t.claimed_at) as delivered_at,
               coalesce(sum(t.rate), 0)::float8 as rate
           from cursors t group by t.group_no) c
@@ -135,8 +138,8 @@ begin
           group by i.queue_no, i.lane) l
     cross join lateral (
         select sum(t.n) filter (where t.enqueued_at > v_from) / greatest(0.001,
-            case when count(*) >= 200 and min(t.enqueued_at) > v_from then extract(epoch from v_now - min(t.enqueued_at))
-                 else 60 end) as rate
+            case when count(*) >= 200 and min(t.enqueued_at) > v_from
+                 then extract(epoch from v_now - min(t.enqueued_at)) else 60 end) as rate
         from (
             (select s.n, s.enqueued_at from weir_log.log_0 s
              where s.queue_no = l.queue_no and s.lane = l.lane order by s.txid desc, s.id desc limit 200)

@@ -126,8 +126,8 @@ begin
     if s.held_segments > 0 then
         return next row('warning', 'holds_segments', s.queue_name, s.group_name, s.held_segments || ' segments',
             format('The group lags by so much that the log "%s" cannot give back what others have finished.', s.log),
-            format('Run more consumers, select weir.drop_group(%1$L, %2$L) when nobody needs it, or give the queue a log '
-                'of its own: select weir.move_queue(%1$L, ''...'').', s.queue_name, s.group_name))::weir.finding;
+            format('Run more consumers, select weir.drop_group(%1$L, %2$L) when nobody needs it, or give the queue a '
+                'log of its own: select weir.move_queue(%1$L, ''...'').', s.queue_name, s.group_name))::weir.finding;
     end if;
     if s.dead >= 100 then
         return next row('warning', 'dead_letters', s.queue_name, s.group_name, s.dead || ' dead letters',

@@ -17,10 +17,8 @@ declare
     b record := weir_log.rotation_blocker(p_queue);
 begin
     select l.name into o.log from weir_internal.logs l where l.schema_name = 'weir_log';
-    select count(*) filter (where s.freed_by is null and s.no <= pg_sequence_last_value('weir_log.log_ring')),
-        max(s.sealed_at)
-    into o.segments, o.rotated_at
-    from weir_log.segments s;
+    select count(*) into o.segments from weir_log.segments s
+    where s.freed_by is null and s.no <= pg_sequence_last_value('weir_log.log_ring');
     o.bytes := (select sum(pg_total_relation_size(c.oid)) from pg_class c
                 where c.relnamespace = 'weir_log'::regnamespace and c.relkind = 'r');
     o.blocked_by := b.what;
@@ -48,7 +46,8 @@ begin
         select * into what, pid, age, query from weir_internal.holder_of(v_table, 'share');
     elsif s.no is not null and s.freed_by is null and s.holder_queue is not null then
         select case when q.name = p_queue or p_queue is null
-                    then 'not finished by ' || coalesce('group "' || g.name || '" of ', '') || 'queue "' || q.name || '"'
+                    then 'not finished by ' || coalesce('group "' || g.name || '" of ', '')
+                        || 'queue "' || q.name || '"'
                     else 'not finished by another queue of the log' end
         into what
         from weir_internal.queues q left join weir_internal.groups g on g.no = s.holder_group

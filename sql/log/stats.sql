@@ -1,7 +1,7 @@
 -- weir_log.stats(p_queue), weir_log.ring_segments()
--- How the groups of a queue of this log stand, or of all its queues, in one snapshot. The tables are locked first, since
--- a truncation shows in older snapshots, too; then the states of the ring are read, and then what counts takes its
--- snapshot: so a remainder is in it where the states say. If a segment was opened meanwhile, it looks again.
+-- How the groups of a queue of this log stand, or of all its queues, in one snapshot. The tables are locked first,
+-- since a truncation shows in older snapshots, too; then the states of the ring are read, and then what counts takes
+-- its snapshot: so a remainder is in it where the states say. If a segment was opened meanwhile, it looks again.
 --
 -- Parameters:
 --   p_queue  name of the queue; null = all
@@ -42,7 +42,7 @@ begin
             select row((d.s).queue_name, (d.s).group_name, (d.s).waiting, (d.s).expired, (d.s).claimed, (d.s).delayed,
                 (d.s).parked, (d.s).dead, (d.s).oldest_age, (d.s).exact, coalesce(r.rate, 0), (d.s).delivered_rate,
                 (d.s).delivered_at, (d.s).expiries, (d.s).hot_key, (d.s).hot_key_share, (d.s).held_by, (d.s).lanes,
-                o.log, coalesce(h.n, 0), o.segments, o.bytes, o.rotated_at,
+                o.log, coalesce(h.n, 0), o.segments, o.bytes,
                 coalesce('lock of process ' || k.pid || ' of ' || k.role_name, o.blocked_by),
                 coalesce(k.pid, o.blocker_pid), case when k.pid is null then o.blocker_age else k.age end,
                 case when k.pid is null then o.blocker_query else k.query end)::weir.group_stats

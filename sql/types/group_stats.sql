@@ -12,13 +12,13 @@ begin
             delayed        bigint,           -- messages not due: delayed ones and retries
             parked         bigint,           -- of an ordered group: messages behind others of their key
             dead           bigint,           -- dead letters
-            oldest_age     interval,         -- for how long the first of `waiting` could have been delivered; null: none
+            oldest_age     interval,         -- how long the first of `waiting` could have been delivered; null: none
             exact          boolean,          -- the numbers of messages are counts; false: some of them are estimates
             sent_rate      double precision, -- messages sent to the queue a second, over the last minute at most
             delivered_rate double precision, -- messages delivered to the group a second, likewise
             delivered_at   timestamptz,      -- when the group was last delivered something; null: not known any more
             expiries       bigint,           -- of its last claims, the leases that ended and were given to others
-            hot_key        text,             -- the key that has most of what waits in order; null: few wait, or no order
+            hot_key        text,             -- the key that has most of what waits in order; null: few, or no order
             hot_key_share  double precision, -- the share of that which it has, 0 to 1
             held_by        text,             -- the limit that holds the group back now: concurrency, rate or
                                              -- key_concurrency; null: none
@@ -27,7 +27,6 @@ begin
             held_segments  int,              -- its closed segments that wait for this group
             segments       int,              -- its segments in use
             bytes          bigint,           -- its tables and indexes
-            rotated_at     timestamptz,      -- when it last went on to another segment; null: not yet
             blocked_by     text,             -- what keeps its oldest closed segment, or the group; null: nothing does
             blocker_pid    int,              -- process id, when that is a session
             blocker_age    interval,         -- how long its transaction has been open
