@@ -352,6 +352,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/examine_relations.sql
 \ir internal/examine_log.sql
 \ir internal/examine_references.sql
+\ir internal/examine_upkeep.sql
 \ir internal/examine_database.sql
 -- Queues and groups
 \ir functions/create_queue.sql
