@@ -320,6 +320,8 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/set_paused.sql
 \ir internal/rights.sql
 \ir internal/gate.sql
+\ir internal/direct.sql
+\ir internal/call.sql
 \ir internal/held_rights.sql
 \ir internal/functions_of.sql
 \ir internal/complete_rights.sql
@@ -350,6 +352,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/examine_relations.sql
 \ir internal/examine_log.sql
 \ir internal/examine_references.sql
+\ir internal/examine_upkeep.sql
 \ir internal/examine_database.sql
 -- Queues and groups
 \ir functions/create_queue.sql
