@@ -322,6 +322,7 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     """The transport ``weir://``."""
 
     Channel = Channel
+    implements = virtual.Transport.implements.extend(exchange_type=frozenset({"direct", "topic", "fanout"}))
     can_parse_url = True  # else Kombu takes its query for arguments of its own
     default_port = 5432
     polling_interval = None  # a channel that finds nothing waits itself
