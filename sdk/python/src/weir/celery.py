@@ -261,6 +261,8 @@ class Channel(virtual.Channel):  # type: ignore[misc]
 
     def _delete(self, queue: str, *_: Any, **__: Any) -> None:
         self._passing.discard(queue)
+        if waiter := self._waiters.pop(queue, None):
+            waiter.close()
         self._run(lambda: self._client.drop_queue(queue_name(queue)))
 
     # --- inside
