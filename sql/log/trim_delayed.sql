@@ -1,6 +1,7 @@
 -- weir_log.trim_delayed(), weir_log.trim_delayed_of(p_queue), weir_log.trim_parked()
 -- trim_delayed: deletes from `delayed` what every group concerned has claimed, of up to 50 queues and up to 1,000
--- messages of each, and truncates it when it is empty. trim_parked: truncates `parked` when it is empty.
+-- messages of each, and truncates it when it is empty. trim_parked: deletes what `parked` has of groups that are gone,
+-- up to 1,000 rows, and truncates it when it is empty.
 --
 -- Parameters:
 --   p_queue  queue number
@@ -89,11 +90,34 @@ create or replace function weir_log.trim_parked()
 returns int
 language plpgsql
 as $$
+declare
+    v_done int;
 begin
-    if pg_relation_size('weir_log.parked') = 0 or exists (select from weir_log.parked)
+    if pg_relation_size('weir_log.parked') = 0 then
+        return 0;
+    end if;
+    delete from weir_log.parked where ctid = any(array(
+        with recursive l (group_no, i) as (
+            select p.group_no, 0 from (
+                (select w.group_no from weir_log.parked w order by w.group_no limit 1)
+                union all
+                (select w.group_no from weir_log.parked w
+                 where w.group_no > (select random() * max(m.group_no) from weir_log.parked m)::int
+                 order by w.group_no limit 1)) p
+            union all
+            select (select p.group_no from weir_log.parked p where p.group_no > l.group_no
+                    order by p.group_no limit 1), l.i + 1
+            from l where l.group_no is not null and l.i < 25)
+        select p.ctid
+        from (select distinct l.group_no from l where l.group_no is not null) d
+        cross join lateral (select w.ctid from weir_log.parked w where w.group_no = d.group_no limit 1000) p
+        where not exists (select from weir_internal.groups g where g.no = abs(d.group_no))
+        limit 1000));
+    get diagnostics v_done = row_count;
+    if v_done > 0 or exists (select from weir_log.parked)
         or not weir_internal.try_lock_table('weir_log.parked', 'access exclusive')
         or exists (select from weir_log.parked) then
-        return 0;
+        return v_done;
     end if;
     truncate table weir_log.parked;
     return 1;
