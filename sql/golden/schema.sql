@@ -958,6 +958,7 @@
 -- function weir_internal.ask_admin(p_queue text, p_verb text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.backlog_lock(p_queue integer) returns bigint i - {owner=X/owner}
 -- function weir_internal.backoff(g weir_internal.groups, p_attempts integer) returns interval v - {owner=X/owner}
+-- function weir_internal.call(p_verb text, p_queue text, p_args text DEFAULT ''::text) returns text s - {owner=X/owner}
 -- function weir_internal.change_right(p_queue text, p_role text, p_right text, p_grant boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.change_schedule(queue_name text, p_verb text, p_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -991,6 +992,7 @@
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.describe(p_queue text) returns TABLE(queue_name text, lanes integer, message_bytes_max integer, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.digest_of(p_key text) returns uuid s - {owner=X/owner}
+-- function weir_internal.direct(p_queue text) returns boolean v - {owner=X/owner}
 -- function weir_internal.discard(p_queue text, p_group text, p_ids bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_gates(p_queue text, p_all boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.drop_obsolete_functions() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1019,6 +1021,7 @@
 -- function weir_internal.hashes_of(p_records weir.message_record[], p_lane integer) returns integer[] i - {owner=X/owner}
 -- function weir_internal.held_rights() returns TABLE(queue_name text, role_name name, right_name text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ids_of(o weir.message_record) returns int8multirange i - {owner=X/owner}
+-- function weir_internal.in_main(p_queue text) returns boolean s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.job_digest(p_kind text, p_args jsonb, p_key text) returns uuid s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lane_lock(p_group integer, p_lane integer, p_stripe integer) returns bigint i - {owner=X/owner}
 -- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer s - {owner=X/owner}
