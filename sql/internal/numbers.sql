@@ -3,7 +3,8 @@
 -- workflow_lock(p_workflow), ring_lock(p_ring), rights_lock()
 -- Keys of Weir's advisory locks, one bigint each; the first 16 bits tell what is locked: 0x5765 ('We') a claim, then a
 -- cursor, a message of a claim, a limited group, the settling in a group, the administration of a queue, a name, the
--- count of a queue's backlog; from 22390 on a workflow, the turning of a ring; 22399 rights.
+-- count of a queue's backlog; from 22390 on a workflow, the turning of a ring,
+-- the upkeep of a log (weir_internal.rotation_lock); 22399 rights.
 -- Keys that fall together make one wait for another and nothing worse.
 --
 -- Parameters:
