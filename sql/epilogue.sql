@@ -1,5 +1,5 @@
--- End of an install or upgrade: further logs made like the log main, functions of an older release removed, rights given
--- back and closed, gates made anew, the version noted.
+-- End of an install or upgrade: further logs made like the log main, functions of an older release removed, rights
+-- given back and closed, gates made anew, the version noted.
 do $$
 declare
     l weir_internal.logs;

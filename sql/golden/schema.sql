@@ -116,6 +116,8 @@
 -- table weir_log.segments of - with -
 -- type weir.claim_status of - with -
 -- type weir.delayed_message of - with -
+-- type weir.finding of - with -
+-- type weir.group_stats of - with -
 -- type weir.job_status of - with -
 -- type weir.message of - with -
 -- type weir.message_record of - with -
@@ -138,6 +140,7 @@
 -- type weir_internal.plain of - with -
 -- type weir_internal.reading of - with -
 -- type weir_internal.source of - with -
+-- type weir_internal.waiting_record of - with -
 -- view weir_log.claims_2 of - with -
 -- view weir_log.in_key_queues of - with -
 -- column weir.claim_status.application_name no. 8 text x 
@@ -157,6 +160,39 @@
 -- column weir.delayed_message.key no. 4 text x 
 -- column weir.delayed_message.payload no. 5 jsonb x 
 -- column weir.delayed_message.reason no. 8 text x 
+-- column weir.finding.cure no. 7 text x 
+-- column weir.finding.finding no. 2 text x 
+-- column weir.finding.group_name no. 4 text x 
+-- column weir.finding.message no. 6 text x 
+-- column weir.finding.queue_name no. 3 text x 
+-- column weir.finding.severity no. 1 text x 
+-- column weir.finding.value no. 5 text x 
+-- column weir.group_stats.blocked_by no. 23 text x 
+-- column weir.group_stats.blocker_age no. 25 interval p 
+-- column weir.group_stats.blocker_pid no. 24 integer p 
+-- column weir.group_stats.blocker_query no. 26 text x 
+-- column weir.group_stats.bytes no. 22 bigint p 
+-- column weir.group_stats.claimed no. 5 bigint p 
+-- column weir.group_stats.dead no. 8 bigint p 
+-- column weir.group_stats.delayed no. 6 bigint p 
+-- column weir.group_stats.delivered_at no. 13 timestamp with time zone p 
+-- column weir.group_stats.delivered_rate no. 12 double precision p 
+-- column weir.group_stats.exact no. 10 boolean p 
+-- column weir.group_stats.expired no. 4 bigint p 
+-- column weir.group_stats.expiries no. 14 bigint p 
+-- column weir.group_stats.group_name no. 2 text x 
+-- column weir.group_stats.held_by no. 17 text x 
+-- column weir.group_stats.held_segments no. 20 integer p 
+-- column weir.group_stats.hot_key no. 15 text x 
+-- column weir.group_stats.hot_key_share no. 16 double precision p 
+-- column weir.group_stats.lanes no. 18 integer p 
+-- column weir.group_stats.log no. 19 text x 
+-- column weir.group_stats.oldest_age no. 9 interval p 
+-- column weir.group_stats.parked no. 7 bigint p 
+-- column weir.group_stats.queue_name no. 1 text x 
+-- column weir.group_stats.segments no. 21 integer p 
+-- column weir.group_stats.sent_rate no. 11 double precision p 
+-- column weir.group_stats.waiting no. 3 bigint p 
 -- column weir.job_status.attempt no. 4 integer p 
 -- column weir.job_status.cancelled_at no. 12 timestamp with time zone p 
 -- column weir.job_status.enqueued_at no. 8 timestamp with time zone p 
@@ -505,6 +541,10 @@
 -- column weir_internal.tokens.name no. 1 text x not null 
 -- column weir_internal.tokens.queues no. 3 text[] x not null 
 -- column weir_internal.tokens.verbs no. 4 text[] x not null 
+-- column weir_internal.waiting_record.enqueued_at no. 2 timestamp with time zone p 
+-- column weir_internal.waiting_record.keys no. 3 text[] x 
+-- column weir_internal.waiting_record.n no. 1 integer p 
+-- column weir_internal.waiting_record.weight no. 4 double precision p 
 -- column weir_internal.workflow_ends.at no. 6 timestamp with time zone p not null 
 -- column weir_internal.workflow_ends.low no. 7 integer p not null 
 -- column weir_internal.workflow_ends.no no. 3 integer p not null 
@@ -884,6 +924,7 @@
 -- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.delayed(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns SETOF weir.delayed_message v - {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text DEFAULT 'default'::text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_log(log_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -947,6 +988,7 @@
 -- function weir.start_batch(queue_name text, jobs jsonb[], callback jsonb, name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.start_chain(queue_name text, jobs jsonb[], name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.start_workflow(queue_name text, steps jsonb[], name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.stats(queue_name text DEFAULT NULL::text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unbind(pattern text, queue_name text) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.unschedule(name text) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.version() returns text s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1002,6 +1044,10 @@
 -- function weir_internal.dumping() returns TABLE(pid integer) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_backlog(q weir_internal.queues) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_rate(g weir_internal.groups) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_database() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_log(l weir_internal.logs) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_references() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_relations(l weir_internal.logs) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_gate(p_verb text, p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_unknown(p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_unknown_group(p_queue text, p_group text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1020,6 +1066,7 @@
 -- function weir_internal.hash_of(p_key text, p_lane integer) returns integer i - {owner=X/owner}
 -- function weir_internal.hashes_of(p_records weir.message_record[], p_lane integer) returns integer[] i - {owner=X/owner}
 -- function weir_internal.held_rights() returns TABLE(queue_name text, role_name name, right_name text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.holder_of(p_table text, p_mode text, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.ids_of(o weir.message_record) returns int8multirange i - {owner=X/owner}
 -- function weir_internal.in_main(p_queue text) returns boolean s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.job_digest(p_kind text, p_args jsonb, p_key text) returns uuid s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1028,6 +1075,7 @@
 -- function weir_internal.limit_lock(p_group integer) returns bigint i - {owner=X/owner}
 -- function weir_internal.line_of(p_key text, p_lane integer) returns text i - {owner=X/owner}
 -- function weir_internal.list_workflows(queue_name text, max integer, before bigint) returns SETOF weir.workflow_status s {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir_internal.lock_holders() returns TABLE(pid integer, role_name text, group_no integer, in_transaction boolean, age interval, query text) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_or_skip(p_table text, p_mode text) returns boolean v {"search_path=pg_catalog, pg_temp",lock_timeout=20ms} {owner=X/owner}
 -- function weir_internal.lock_queue(p_queue text) returns weir_internal.queues v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_tables(p_tables regclass[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1060,6 +1108,7 @@
 -- function weir_internal.ring_lock(p_ring text) returns bigint i - {owner=X/owner}
 -- function weir_internal.ring_phase(p_ring bigint) returns integer i - {owner=X/owner}
 -- function weir_internal.rotation_lock(p_log integer) returns bigint i - {owner=X/owner}
+-- function weir_internal.sample_rows(p_table text, p_condition text, g weir_internal.groups, c weir_internal.claim) returns TABLE(key text, n bigint) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.schedule(queue_name text, p_args jsonb) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.schedules(p_queue text) returns SETOF weir.schedule_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.set_paused(p_queue text, p_group text, p_paused boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1111,6 +1160,7 @@
 -- function weir_log.append_job_event(p_events weir_internal.job_event[]) returns void v - {owner=X/owner}
 -- function weir_log.append_record(r weir_internal.log_record) returns bigint v - {owner=X/owner}
 -- function weir_log.as_cursor(c weir_internal.claim, p_unfinished boolean) returns weir_internal.claim v - {owner=X/owner}
+-- function weir_log.aside_depth(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone, OUT waiting bigint, OUT delayed bigint, OUT parked bigint, OUT oldest timestamp with time zone, OUT exact boolean) returns record s - {owner=X/owner}
 -- function weir_log.at_base(c weir_internal.claim, b weir_internal.claim) returns weir_internal.claim v - {owner=X/owner}
 -- function weir_log.attempt_of(q weir_internal.queues, p_claim bigint, p_id bigint) returns integer v - {owner=X/owner}
 -- function weir_log.attempts_before(c weir_internal.claim, p_id bigint) returns integer s - {owner=X/owner}
@@ -1132,6 +1182,7 @@
 -- function weir_log.claim_after_waiting(q weir_internal.queues, g weir_internal.groups, p_lanes integer[], p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_all(p weir_internal.peeked, p_max integer, p_lease interval, p_now timestamp with time zone, p_limited boolean) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_aside(p weir_internal.peeked, p_want integer, p_lease interval, p_now timestamp with time zone, p_claim bigint) returns weir.message_record[] v - {owner=X/owner}
+-- function weir_log.claim_depth(c weir_internal.claim, p_max integer, p_now timestamp with time zone, OUT claimed bigint, OUT expired bigint, OUT oldest timestamp with time zone, OUT delivered_rate double precision, OUT expiries bigint, OUT exact boolean) returns record s - {owner=X/owner}
 -- function weir_log.claim_due(q weir_internal.queues, g weir_internal.groups, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_keyed(p weir_internal.peeked, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_lane(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
@@ -1145,6 +1196,7 @@
 -- function weir_log.claim_stripe(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_unique_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_until timestamp with time zone) returns bigint[] v - {owner=X/owner}
 -- function weir_log.claims(p_queue text, p_group text, p_max integer, p_after bigint) returns SETOF weir.claim_status v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
+-- function weir_log.claims_between(c weir_internal.claim, p_max integer, p_newest boolean) returns TABLE(id bigint, n integer, total bigint, claimed_at timestamp with time zone, attempt integer, left_n integer, deadline timestamp with time zone, was_taken boolean) s - {owner=X/owner}
 -- function weir_log.claims_with(c weir_internal.claim, p_hashes integer[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.clear_key_queues(g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.configure_group(p_queue text, p_group text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1163,6 +1215,7 @@
 -- function weir_log.delay(q weir_internal.queues, p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns void v - {owner=X/owner}
 -- function weir_log.delayed(p_queue text, p_group text, p_max integer, p_after bigint) returns SETOF weir.delayed_message s {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.deliver_fair(q weir_internal.queues, g weir_internal.groups, p_want integer, p_flight jsonb, p_lease interval) returns weir.message_record v - {owner=X/owner}
+-- function weir_log.depths(p_queue integer, p_segments bigint[]) returns TABLE(queue_no integer, group_no integer, s weir.group_stats) s - {owner=X/owner}
 -- function weir_log.divide_claim(g weir_internal.groups, p_claim bigint, p_ids int8multirange[], p_leases interval[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.drop_cancelled(p weir_internal.peeked, p_out weir.message_record[], p_max integer, p_lease interval, p_now timestamp with time zone, p_limited boolean) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.drop_group(p_queue text, p_group text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1182,6 +1235,8 @@
 -- function weir_log.enqueue_jobs(q weir_internal.queues, p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, p_marks jsonb[], OUT ids bigint[], OUT repeated boolean[]) returns record v - {owner=X/owner}
 -- function weir_log.events_0(p_queue integer, p_ids bigint[]) returns weir_internal.job_event[] v - {owner=X/owner}
 -- function weir_log.events_1(p_queue integer, p_ids bigint[]) returns weir_internal.job_event[] v - {owner=X/owner}
+-- function weir_log.examine(p_queue text) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_log.examine_group(s weir.group_stats, p_others boolean) returns SETOF weir.finding s - {owner=X/owner}
 -- function weir_log.extend(p_queue text, p_claim bigint, p_lease interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.extend_many(p_queue text, p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.fail_queue(p_queue text) returns void v - {owner=X/owner}
@@ -1202,7 +1257,9 @@
 -- function weir_log.finish(p_queue text, p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.first_cursor(g weir_internal.groups, p_lane integer, p_stripe integer) returns weir_internal.claim v - {owner=X/owner}
 -- function weir_log.get(p_queue text, p_ids bigint[]) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_log.glance(p_segments bigint[]) returns TABLE(queue_no integer, group_no integer, is_idle boolean, s weir.group_stats) s - {owner=X/owner}
 -- function weir_log.group_cursors(q weir_internal.queues, g weir_internal.groups) returns SETOF weir_internal.claim v - {owner=X/owner}
+-- function weir_log.group_depth(q weir_internal.queues, g weir_internal.groups, p_segments bigint[]) returns weir.group_stats s - {owner=X/owner}
 -- function weir_log.group_states(q weir_internal.queues, g weir_internal.groups, p_base weir_internal.claim, p_found weir_internal.found_record[], p_ids bigint[], p_now timestamp with time zone) returns SETOF weir_internal.group_state s - {owner=X/owner}
 -- function weir_log.has_any(p_ids int8multirange, r_ids bigint[], r_id bigint, r_n integer) returns boolean v - {owner=X/owner}
 -- function weir_log.has_aside(p weir_internal.peeked, p_now timestamp with time zone) returns boolean v - {owner=X/owner}
@@ -1212,8 +1269,14 @@
 -- function weir_log.has_new_2(c weir_internal.claim, p_queue integer) returns boolean v - {owner=X/owner}
 -- function weir_log.has_parked(g weir_internal.groups, p_now timestamp with time zone) returns boolean v - {owner=X/owner}
 -- function weir_log.has_work(q weir_internal.queues, c weir_internal.claim, p_now timestamp with time zone) returns boolean v - {owner=X/owner}
+-- function weir_log.head_0(c weir_internal.claim, p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean, p_max integer) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.head_1(c weir_internal.claim, p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean, p_max integer) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.head_2(c weir_internal.claim, p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean, p_max integer) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.head_3(c weir_internal.claim, p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean, p_max integer) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.held_by(g weir_internal.groups) returns text v - {owner=X/owner}
 -- function weir_log.held_claim(q weir_internal.queues, p_claim bigint, p_ids bigint[], OUT parts weir_internal.claim[], OUT ids int8multirange, OUT done int8multirange, OUT taken int8multirange, OUT deadline timestamp with time zone, OUT parked boolean, OUT asked int8multirange) returns record v - {owner=X/owner}
 -- function weir_log.hold_back(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record, OUT messages weir.message_record, OUT pos bigint, OUT stopped boolean) returns record v - {owner=X/owner}
+-- function weir_log.hot_key(g weir_internal.groups, p_waiting weir_internal.waiting_record[], OUT key text, OUT n double precision) returns record s - {owner=X/owner}
 -- function weir_log.in_key_queues(g weir_internal.groups, p_ids bigint[]) returns bigint[] s - {owner=X/owner}
 -- function weir_log.inflight_0(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record v - {owner=X/owner}
 -- function weir_log.inflight_1(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record v - {owner=X/owner}
@@ -1248,14 +1311,14 @@
 -- function weir_log.lane_of(q weir_internal.queues, p_key text) returns integer v - {owner=X/owner}
 -- function weir_log.lane_remainder(p_seg bigint, p_table integer, p_queue integer, p_lane integer, p_bytes bigint, OUT rows tid[], OUT bytes bigint, OUT holder integer) returns record v - {owner=X/owner}
 -- function weir_log.lane_rows(p_ring bigint, g weir_internal.groups, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
--- function weir_log.lanes(q weir_internal.queues) returns integer[] v - {owner=X/owner}
+-- function weir_log.lanes(q weir_internal.queues) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_behind(p_snapshot pg_snapshot) returns SETOF weir_internal.claim v - {owner=X/owner}
 -- function weir_log.lanes_in(p_table integer, p_queue integer, p_lane integer, p_max integer) returns TABLE(queue_no integer, lane integer) v - {owner=X/owner}
 -- function weir_log.lanes_of(q weir_internal.queues) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_of(q weir_internal.queues, p_key_queue text) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_to_claim(p weir_internal.peeked, p_now timestamp with time zone) returns integer[] v - {owner=X/owner}
 -- function weir_log.lanes_with_work(q weir_internal.queues, g weir_internal.groups, p_lanes integer[], p_now timestamp with time zone) returns integer[] v - {owner=X/owner}
--- function weir_log.late(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.delayed_row v - {owner=X/owner}
+-- function weir_log.late(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.delayed_row s - {owner=X/owner}
 -- function weir_log.lease(g weir_internal.groups, c weir_internal.claim, p_attempt integer, p_deadline timestamp with time zone, p_out weir.message_record[]) returns void v - {owner=X/owner}
 -- function weir_log.lock_claim(p_claim bigint, p_ids bigint[]) returns void v - {owner=X/owner}
 -- function weir_log.lock_claims(q weir_internal.queues, g weir_internal.groups) returns void v - {owner=X/owner}
@@ -1265,6 +1328,7 @@
 -- function weir_log.lock_lanes(q weir_internal.queues, g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.lock_limited(p weir_internal.peeked, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.lock_segment(p_seg bigint, OUT table_name text, OUT condition text) returns record v - {owner=X/owner}
+-- function weir_log.log_figures(p_queue text) returns weir.group_stats s - {owner=X/owner}
 -- function weir_log.mark_parked(p_claim bigint) returns void v - {owner=X/owner}
 -- function weir_log.mark_waiting(p_queue text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.merge_idle_stripes(p_table integer) returns void v - {owner=X/owner}
@@ -1342,13 +1406,21 @@
 -- function weir_log.replayed_ids(q weir_internal.queues, p weir_internal.place) returns int8multirange v - {owner=X/owner}
 -- function weir_log.retry(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.delayed_row[], p_delay interval) returns void v - {owner=X/owner}
 -- function weir_log.retry_ordered(q weir_internal.queues, g weir_internal.groups, p_parts weir_internal.claim[], p_rest int8multirange, p_messages weir_internal.delayed_row[], p_delay interval) returns int8multirange v - {owner=X/owner}
+-- function weir_log.ring_segments() returns bigint[] v - {owner=X/owner}
 -- function weir_log.ring_states() returns bigint[] v - {owner=X/owner}
 -- function weir_log.rotate_claims(p_bytes bigint) returns integer v - {owner=X/owner}
 -- function weir_log.rotate_dedup(p_bytes bigint DEFAULT 16777216) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_log.rotate_jobs(p_bytes bigint DEFAULT 16777216) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir_log.rotation_blocker(p_queue text, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record s - {owner=X/owner}
+-- function weir_log.sample_0(p_cursors weir_internal.claim[], p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.sample_1(p_cursors weir_internal.claim[], p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.sample_2(p_cursors weir_internal.claim[], p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.sample_3(p_cursors weir_internal.claim[], p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean) returns weir_internal.waiting_record[] s - {owner=X/owner}
+-- function weir_log.sample_key_queues(g weir_internal.groups) returns TABLE(key text, n bigint) s - {owner=X/owner}
 -- function weir_log.seal_segments() returns integer v - {owner=X/owner}
 -- function weir_log.see_to_notes(q weir_internal.queues, g weir_internal.groups, p_now timestamp with time zone) returns void v - {owner=X/owner}
 -- function weir_log.seek(p_queue text, p_group text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_log.seen_cursors(q weir_internal.queues, g weir_internal.groups) returns SETOF weir_internal.claim s - {owner=X/owner}
 -- function weir_log.segment_holders() returns TABLE(segment_no bigint, sealed_at timestamp with time zone, queue_no integer, group_no integer) v - {owner=X/owner}
 -- function weir_log.segment_table(p_seg bigint) returns integer v - {owner=X/owner}
 -- function weir_log.send(p_queue text, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1356,6 +1428,7 @@
 -- function weir_log.send_once(p_queue text, p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_log.send_steps(q weir_internal.queues, p_workflow bigint, p_steps integer[]) returns void v - {owner=X/owner}
 -- function weir_log.sent_at(q weir_internal.queues, g weir_internal.groups, p_lane integer) returns timestamp with time zone v - {owner=X/owner}
+-- function weir_log.sent_rates(p_queue integer) returns TABLE(queue_no integer, rate double precision) s - {owner=X/owner}
 -- function weir_log.set_aside(q weir_internal.queues, g weir_internal.groups, o weir.message_record) returns void v - {owner=X/owner}
 -- function weir_log.set_aside_again(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.delayed_row[]) returns void v - {owner=X/owner}
 -- function weir_log.settle(p_queue text, p_claim bigint, p_ids bigint[], p_verb text, p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
@@ -1366,6 +1439,7 @@
 -- function weir_log.split_lane(q weir_internal.queues, g weir_internal.groups, p_lane integer) returns void v - {owner=X/owner}
 -- function weir_log.start_key_queues(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.start_workflow(p_queue text, p_steps jsonb[], p_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_log.stats(p_queue text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.step_up(g weir_internal.groups, p_key_queues text[], p_lanes integer[], p_claimed int8multirange) returns void v - {owner=X/owner}
 -- function weir_log.stopped_key_queues(g weir_internal.groups, p_flight jsonb) returns TABLE(key_queue text, pos bigint, freed boolean) v - {owner=X/owner}
 -- function weir_log.table_name(p_table integer) returns text v - {owner=X/owner}

@@ -21,7 +21,8 @@ type call struct {
 }
 
 const publicFunctions = `
-select p.proname, p.prokind::text, coalesce(p.proargnames[1:p.pronargs], '{}'), p.proargtypes::regtype[]::text[], p.pronargdefaults::int,
+select p.proname, p.prokind::text, coalesce(p.proargnames[1:p.pronargs], '{}'),
+	 p.proargtypes::regtype[]::text[], p.pronargdefaults::int,
 	case when p.proargmodes is not null
 		then array(select n from unnest(p.proargnames, p.proargmodes) t (n, m) where m in ('t', 'o'))
 		else array(select attname::text from pg_attribute a join pg_type y on y.typrelid = a.attrelid
