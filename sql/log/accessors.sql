@@ -23,6 +23,10 @@
 --   s           records: where the messages of a claim lie
 --   p_seg       waiting: the segment in that table
 --   p_max       waiting: at most so many records are looked at
+--   p_group, p_lane, p_stripe  a cursor; p_lanes, p_cursors  several lanes, or their cursors
+--   p_low, p_until  unfinished: see weir_log.unfinished
+--   p           what peek_plain told; claim_plain: p_id, p_ids, p_n  the claim, p_from, p_from_pos, p_txid, p_pos
+--               between which positions it lies, p_next whether in the next interval, p_lease for how long
 -- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended.
 --   cursor: the newest row of a cursor, null when it has none. records: all records there. waiting: how many messages
 --   of the lane or stripe the cursor has not claimed. has_new: whether the open segment has something that is not

@@ -18,5 +18,5 @@ create table if not exists weir_internal.queues (
     backlog_sequence  regclass,                         -- how many more may be sent without counting: see log/admit.sql
     waiting           regclass not null,                -- who waits for a message: see log/wake.sql
     job_retention     interval not null default '1 day', -- how long what happened to tracked jobs is kept at least
-    created_at        timestamptz not null default now()
+    created_at        timestamptz not null default now() -- when it was created
 );
