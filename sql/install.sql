@@ -32,7 +32,6 @@ begin;
 \ir tables/workflow_jobs.sql
 \ir tables/workflow_ends.sql
 \ir types/peeked.sql
-\ir types/plain.sql
 \ir internal/clock.sql
 \ir internal/snapshot.sql
 \ir internal/to_micros.sql
