@@ -290,9 +290,10 @@ When a cron expression would be due: a dry run of weir.schedule.
 Parameters:
   cron       as weir.schedule takes it
   time_zone  likewise
-  after      a time; null = now
-  n          how many times, 1 to 10,000
-Returns: the due times after it, ascending; fewer than n when there are no more within nine years.
+  after      a time of the years 1 to 9999; null = now
+  n          how many times, 1 to 1,000
+Returns: the due times after it, ascending; fewer than n when there are no more within a hundred years, or before the
+year 10000.
 Raises: WR006, WR052
 Locks: none
 $c$),
@@ -819,6 +820,76 @@ Returns: messages by id; claim_id is null and attempt counts the deliveries so f
 Raises: WR001, WR003, WR006, WR012
 Locks: none
 $c$),
+('get', $c$
+Shows one message, wherever in the queue it is, and how each group stands to it; claims nothing. It reads all that
+the log has of the queue, by its index, which is for people who look, not for programs that poll.
+
+Parameters:
+  queue_name  the queue
+  id          the message
+Returns: one row, or none when the queue does not hold the message, or not any more. `states` has a member for each
+group that the message is for: waiting (it can be delivered now, also when it is due again or a lease has ended),
+claimed (with a consumer), delayed (not due), parked (it, or one of its key ahead of it, is in trouble; or its key
+waits for its turn), dead (a dead letter) or done (the group will not be delivered it again). `details` says what is
+known besides: see weir.stored_message.
+Raises: WR001, WR006, WR012
+Locks: none
+$c$),
+('get_many', $c$
+Shows several messages, as weir.get shows one; the log is read once for all of them.
+
+Parameters:
+  queue_name  the queue
+  ids         the messages, 1 to 1,000
+Returns: one row for each of them that the queue holds, in the order of the ids; see weir.get.
+Raises: WR001, WR006, WR012
+Locks: none
+$c$),
+('claims', $c$
+Lists a group's claims that are not finished, and who holds them. It shows claims to people; programs learn theirs
+from receive. To do something with a claim takes the right to consume from the queue, whoever knows its number.
+
+Parameters:
+  queue_name  the queue
+  group_name  the group
+  max         1 to 1,000 rows at most
+  after       only claims above this: to page on, give the last claim of the page before
+Returns: one row a claim, see weir.claim_status, the oldest first; those of which the lease is over, too, until
+another consumer is given their messages. pid, application_name and role_name are those of the session that received:
+with a pooler or a server in between, its.
+Raises: WR001, WR003, WR006, WR012, WR016
+Locks: none
+$c$),
+('delayed', $c$
+Lists a group's messages that are not due, the next ones first: what was sent with a delay, and retries. Retries of
+an ordered group stand in the queues of their keys: see weir.parked_keys.
+
+Parameters:
+  queue_name  the queue
+  group_name  the group
+  max         1 to 1,000 rows at most
+  after       only what comes after this message: to page on, give the last id of the page before. When that has
+              become due meanwhile, so has what came before it, and the list begins with what is due next
+Returns: one row a message, see weir.delayed_message: those of the group among the 10,000 of the queue that are due
+next.
+Raises: WR001, WR003, WR006
+Locks: none
+$c$),
+('parked_keys', $c$
+Lists the keys of a group of which messages wait in a queue of their own: in an ordered group behind a message in
+trouble, in a group that is fair or limits its keys until it is their turn.
+
+Parameters:
+  queue_name  the queue
+  group_name  the group
+  max         1 to 1,000 rows at most
+  after       only keys above this: to page on, give the last key of the page before
+  after_lane  where the page before ended with messages without a key: their lane, instead
+Returns: one row a key, see weir.parked_key, in the order of keys; messages without one come last, in a
+queue of their lane's, or of the group's.
+Raises: WR001, WR003, WR006
+Locks: none
+$c$),
 ('dead_letters', $c$
 Lists a group's dead letters by id.
 
@@ -840,7 +911,7 @@ Parameters:
   group_name  the group
   ids         which; null = all
 Returns: how many were sent back.
-Raises: WR001, WR003, WR017
+Raises: WR001, WR003, WR006, WR017
 Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`, until the transaction ends.
 $c$),
 ('discard', $c$
@@ -851,7 +922,7 @@ Parameters:
   group_name  the group
   ids         which; null = all
 Returns: how many were deleted.
-Raises: WR001, WR003, WR017
+Raises: WR001, WR003, WR006, WR017
 Locks: the dead letters' rows, until the transaction ends.
 $c$),
 ('bind', $c$

@@ -16,6 +16,11 @@ begin;
 \ir types/key_queue_row.sql
 \ir types/key_turn.sql
 \ir types/place.sql
+\ir types/group_state.sql
+\ir types/stored_message.sql
+\ir types/claim_status.sql
+\ir types/delayed_message.sql
+\ir types/parked_key.sql
 \ir tables/installation.sql
 \ir tables/sequences.sql
 \ir tables/logs.sql
@@ -179,7 +184,8 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/list_workflows.sql
 \ir internal/cron_field.sql
 \ir internal/parse_cron.sql
-\ir internal/next_time_of_day.sql
+\ir internal/due_times_of_day.sql
+\ir internal/due_times.sql
 \ir internal/next_time.sql
 \ir internal/following.sql
 \ir internal/queue_of_schedule.sql
@@ -191,6 +197,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/workflow.sql
 \ir log/accessors_dedup.sql
 \ir log/accessors_jobs.sql
+\ir log/accessors_messages.sql
 \ir log/turn_ring.sql
 \ir log/wait_for_key_writers.sql
 \ir log/record_dedup_keys.sql
@@ -198,7 +205,9 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/rotate_dedup.sql
 \ir log/find_records.sql
 \ir log/in_key_queues.sql
+\ir log/open_claims.sql
 \ir log/read_states.sql
+\ir log/group_states.sql
 \ir log/job_state_of.sql
 \ir log/unfinished_jobs.sql
 \ir log/append_job_event.sql
@@ -267,6 +276,12 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/trim_delayed.sql
 \ir functions/maintain_step.sql
 \ir functions/maintain.sql
+-- Looking at messages
+\ir log/read_messages.sql
+\ir log/get.sql
+\ir log/claims.sql
+\ir log/delayed.sql
+\ir log/parked_keys.sql
 -- Administration
 \ir internal/check_ids.sql
 \ir log/verbs.sql
@@ -344,6 +359,11 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/pop.sql
 \ir functions/mark_waiting.sql
 \ir functions/peek.sql
+\ir functions/get.sql
+\ir functions/get_many.sql
+\ir functions/claims.sql
+\ir functions/delayed.sql
+\ir functions/parked_keys.sql
 -- Dead letters
 \ir functions/dead_letters.sql
 \ir functions/redrive.sql

@@ -6,7 +6,7 @@
 --   group_name  the group
 --   ids         which; null = all
 -- Returns: how many were deleted.
--- Raises: WR001, WR003, WR017
+-- Raises: WR001, WR003, WR006, WR017
 -- Locks: the dead letters' rows, until the transaction ends.
 create or replace function weir.discard(queue_name text, group_name text default 'default', ids bigint[] default null)
 returns bigint

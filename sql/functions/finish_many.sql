@@ -26,10 +26,11 @@ declare
     v_done bigint[];
 begin
     if cardinality(claim_ids) is distinct from cardinality(ids) or cardinality(results) <> cardinality(ids)
-        or array_ndims(ids) > 1 then
+        or 1 < any(array[array_ndims(claim_ids), array_ndims(ids), array_ndims(results)]) then
         raise exception 'finish_many of % claims, % jobs and % results', coalesce(cardinality(claim_ids), 0),
             coalesce(cardinality(ids), 0), coalesce(cardinality(results)::text, 'no')
-            using errcode = 'WR006', hint = 'Give a claim_id for each job, and a result for each or none at all.';
+            using errcode = 'WR006',
+            hint = 'Give arrays of one dimension: a claim_id for each job, and a result for each or none at all.';
     end if;
     for v_claim, v_places in
         select c, array_agg(i::int order by i) from unnest(claim_ids) with ordinality u (c, i) group by c order by c

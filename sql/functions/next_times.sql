@@ -4,9 +4,10 @@
 -- Parameters:
 --   cron       as weir.schedule takes it
 --   time_zone  likewise
---   after      a time; null = now
---   n          how many times, 1 to 10,000
--- Returns: the due times after it, ascending; fewer than n when there are no more within nine years.
+--   after      a time of the years 1 to 9999; null = now
+--   n          how many times, 1 to 1,000
+-- Returns: the due times after it, ascending; fewer than n when there are no more within a hundred years, or before the
+-- year 10000.
 -- Raises: WR006, WR052
 -- Locks: none
 create or replace function weir.next_times(
@@ -18,14 +19,12 @@ as $$
 declare
     v_time timestamptz := coalesce(after, weir_internal.clock());
 begin
-    if n is null or n not between 1 and 10000 or time_zone is null or not isfinite(v_time) then
+    if n is null or n not between 1 and 1000 or time_zone is null
+        or v_time not between timestamptz '0001-01-01 00:00+00' and timestamptz '9999-12-31 23:59:59.999999+00' then
         raise exception '% times after % in time zone %', coalesce(n::text, 'null'), v_time, coalesce(time_zone, 'null')
-            using errcode = 'WR006', hint = 'Give a time, a time zone and a number of 1 to 10,000.';
+            using errcode = 'WR006',
+            hint = 'Give a time of the years 1 to 9999, a time zone and a number of 1 to 1,000.';
     end if;
-    for i in 1 .. n loop
-        v_time := weir_internal.next_time(cron, time_zone, v_time);
-        exit when v_time is null;
-        return next v_time;
-    end loop;
+    return query select * from unnest(weir_internal.due_times(cron, time_zone, v_time, n, 36525));
 end
 $$;

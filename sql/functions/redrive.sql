@@ -7,7 +7,7 @@
 --   group_name  the group
 --   ids         which; null = all
 -- Returns: how many were sent back.
--- Raises: WR001, WR003, WR017
+-- Raises: WR001, WR003, WR006, WR017
 -- Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`, until the transaction ends.
 create or replace function weir.redrive(queue_name text, group_name text default 'default', ids bigint[] default null)
 returns bigint

@@ -17,6 +17,9 @@ begin
     if p_ids is null then
         raise exception '% of claim %: no messages are named', p_verb, coalesce(p_claim::text, 'null')
             using errcode = 'WR006', hint = 'Give the ids that receive returned. weir.ack_all finishes all of a claim.';
+    elsif array_ndims(p_ids) > 1 then
+        raise exception '% of claim %, messages %', p_verb, coalesce(p_claim::text, 'null'), p_ids
+            using errcode = 'WR006', hint = 'Give the ids as an array of one dimension.';
     end if;
 end
 $$;

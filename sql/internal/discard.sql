@@ -6,7 +6,7 @@
 --   p_group  name of the group
 --   p_ids    which; null = all
 -- Returns: how many were deleted.
--- Raises: WR001, WR003, WR017
+-- Raises: WR001, WR003, WR006, WR017
 -- Locks: the dead letters' rows, until the transaction ends.
 create or replace function weir_internal.discard(p_queue text, p_group text, p_ids bigint[])
 returns bigint

@@ -1,10 +1,5 @@
 -- weir_internal.next_time(p_cron, p_time_zone, p_after)
--- The next time at which a cron expression is due. A day is due when its month is, and its day of the month or its day
--- of the week, if both are given; else both.
---
--- Where clocks change: an expression with any hour (*) is due whenever a clock on the wall shows one of its times, so
--- it goes on at the same pace. One with hours of its own is due once for each of its times: for those that a clock
--- shows twice, the first time; for those that it leaps over, at the moment it leaps.
+-- The next time at which a cron expression is due: see weir_internal.due_times.
 --
 -- Parameters:
 --   p_cron       the expression
@@ -18,29 +13,7 @@ returns timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    c record;
-    v_day date;
-    v_next timestamptz;
 begin
-    begin
-        v_day := (p_after at time zone p_time_zone)::date - 1; -- a clock may have been set back over midnight
-    exception
-        when invalid_parameter_value then
-            raise exception 'there is no time zone %', quote_literal(left(p_time_zone, 100))
-                using errcode = 'WR052',
-                hint = 'Give a name of pg_timezone_names, such as ''Europe/Berlin'' or ''UTC''.';
-    end;
-    select * into c from weir_internal.parse_cron(p_cron);
-    for i in 0 .. 3300 loop
-        if extract(month from v_day) = any(c.months) and (case when c.any_day or c.any_weekday
-            then extract(day from v_day) = any(c.days) and extract(dow from v_day) = any(c.weekdays)
-            else extract(day from v_day) = any(c.days) or extract(dow from v_day) = any(c.weekdays) end) then
-            v_next := weir_internal.next_time_of_day(v_day, c.hours, c.minutes, c.any_hour, p_time_zone, p_after);
-            exit when v_next is not null;
-        end if;
-        v_day := v_day + 1;
-    end loop;
-    return v_next;
+    return (weir_internal.due_times(p_cron, p_time_zone, p_after, 1, 3300))[1];
 end
 $$;

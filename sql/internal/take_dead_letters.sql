@@ -7,7 +7,7 @@
 --   p_ids    which, all of them present; null = the oldest
 --   p_since  only those that were sent at or after it; the others stay
 -- Returns: the messages, attempts zero; null when there are none.
--- Raises: WR017
+-- Raises: WR006, WR017
 -- Locks: the rows, until the transaction ends.
 create or replace function weir_internal.take_dead_letters(
     q weir_internal.queues, g weir_internal.groups, p_ids bigint[], p_since timestamptz)
@@ -19,7 +19,10 @@ declare
     v_messages weir_internal.delayed_row[];
     v_missing bigint[];
 begin
-    if p_ids is not null then
+    if array_ndims(p_ids) > 1 then
+        raise exception 'dead letters % of queue "%"', p_ids, q.name
+            using errcode = 'WR006', hint = 'Give the ids as an array of one dimension.';
+    elsif p_ids is not null then
         v_missing := array(
             select i from unnest(p_ids) i
             where not exists (select from weir_internal.dead_letters d

@@ -27,7 +27,8 @@ declare
     v_out timestamptz[];
     v_refused int[]; -- requests
 begin
-    perform weir_internal.check_many('extend', p_claims, null, cardinality(p_leases), p_requests);
+    perform weir_internal.check_many(
+        'extend', p_claims, null, case when array_ndims(p_leases) = 1 then cardinality(p_leases) end, p_requests);
     v_out := array_fill(null::timestamptz, array[cardinality(p_claims)]);
     for i in 1 .. cardinality(p_claims) loop
         if p_leases[i] between interval '1 millisecond' and interval '7 days'

@@ -6,7 +6,7 @@
 --   p_group  name of the group
 --   p_ids    which; null = all
 -- Returns: how many were sent back.
--- Raises: WR001, WR003, WR017, WR019
+-- Raises: WR001, WR003, WR006, WR017, WR019
 -- Locks: the dead letters' rows and ROW EXCLUSIVE on `delayed`; the group's settling lock, shared; until the
 -- transaction ends.
 create or replace function weir_log.redrive(p_queue text, p_group text, p_ids bigint[])

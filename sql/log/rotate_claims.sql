@@ -98,7 +98,8 @@ begin
              select n.group_no, n.lane, n.stripe from l
              cross join lateral (
                  select t.group_no, t.lane, t.stripe from weir_log.claims_%1$s t
-                 where t.kind = ''c'' and (t.group_no, t.lane, t.stripe) > (l.group_no, l.lane, l.stripe)
+                 where t.kind = ''c'' and t.group_no >= l.group_no
+                     and (t.group_no, t.lane, t.stripe) > (l.group_no, l.lane, l.stripe)
                  order by t.group_no, t.lane, t.stripe limit 1) n)
          select * from l', p_table);
 end

@@ -14,7 +14,7 @@ create type weir_internal.claim as (
     claim       bigint,         -- the claim; null: this row only moves the cursor
     id          bigint,         -- 'c': rises within the cursor, is the claim's number in its first lane; 'd': message
     queue_no    int,            -- the queue
-    group_no    int,            -- the group
+    group_no    int,            -- the group; only of kind 'c'
     lane        int,            -- the lane; -1: what became due or was parked
     stripe      int,            -- 1: all of the lane; s + i: the i-th of s stripes, s a power of two
     width       int,            -- of stripe 1: the lane is read in so many stripes; null: in one

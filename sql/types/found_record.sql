@@ -8,6 +8,10 @@ create type weir_internal.found_record as (
     lane        int,         -- the lane
     record      bigint,      -- id of its record
     enqueued_at timestamptz, -- when the record was sent
-    group_no    int          -- the one group that it is for; null: all
+    group_no    int,         -- the one group that it is for; null: all
+    attempts    int,         -- deliveries before; this and what follows is null where nobody asks for it
+    key         text,
+    headers     jsonb,
+    payload     jsonb
 );
 end if; end $$;

@@ -2,11 +2,14 @@
 package face_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
@@ -123,6 +126,36 @@ func TestWhatIsNotNamedIsNotFinished(t *testing.T) {
 		want(t, db, 2, "select weir.ack('q', $1, $2::bigint[])", claim, []int64{got[0].ID, got[1].ID})
 		want(t, db, 3, "select weir.release('q', $1)", claim) // null: what is left
 		want(t, db, 3, "select count(*) from weir.pop('q', max => 10)")
+	})
+}
+
+func TestIdsOfTwoDimensionsAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, db *pgtest.DB) {
+		db.Exec(t, "select weir.send_batch('q', array_fill('1'::jsonb, array[2]))")
+		claim := pgtest.QueryVal[int64](t, db, "select max(claim_id) from weir.receive('q', max => 2)")
+		for _, call := range []string{
+			"ack('q', $1, '{{1}}'::bigint[])", "nack('q', $1, '{{1}}')", "release('q', $1, '{{1}}')",
+			"snooze('q', $1, '{{1}}')", "reject('q', $1, '{{1}}')", "ack_and_receive('q', $1, '{{1}}')",
+			"ack_many('q', array[[$1]], '{\"{(,)}\"}')", "ack_many('q', array[$1], '{{\"{(,)}\"}}')",
+			"ack_many('q', array[$1], '{\"{(,)}\"}', '{{1}}')", "extend_many('q', array[[$1]], '{1h}')",
+			"extend_many('q', array[$1], '{{1h}}')", "settle_many('q', '{{nack}}', array[$1], '{\"{(,)}\"}')",
+			"settle_many('q', '{nack}', array[$1], '{\"{(,)}\"}', '{{1h}}')", "finish_many('q', array[[$1]], '{{1}}')",
+			"finish_many('q', array[$1], '{{1}}')",
+			"redrive('q', ids => '{{1}}')", "discard('q', ids => '{{1}}')", "get_many('q', '{{1}}')",
+		} {
+			sql := "select weir." + call
+			var err error
+			if strings.Contains(call, "$1") {
+				_, err = db.Pool(t).Exec(t.Context(), strings.ReplaceAll(sql, "$1", "$1::bigint"), claim)
+			} else {
+				_, err = db.Pool(t).Exec(t.Context(), sql)
+			}
+			var refusal *pgconn.PgError
+			if !errors.As(err, &refusal) || refusal.Code != "WR006" || refusal.Hint == "" {
+				t.Errorf("%s: %v, want WR006 with a hint", call, err)
+			}
+		}
+		want(t, db, 2, "select weir.ack_all('q', $1)", claim)
 	})
 }
 

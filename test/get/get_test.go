@@ -37,6 +37,12 @@ func (b bench) send(payload string, key, delay *string) int64 {
 	return id
 }
 
+// smallSegments has the log open a new segment often.
+func (b bench) smallSegments() {
+	b.Helper()
+	b.db.Exec(b, "select weir.configure_log('main', segment_bytes => 65536)")
+}
+
 func (b bench) receive(group string, batchMax int) []surface.Message {
 	b.Helper()
 	got, err := surface.Receive(b.Context(), b.db.Pool(b), queue, group, batchMax, "1 minute")
@@ -57,7 +63,7 @@ func (b bench) want(id int64, want string) {
 }
 
 func TestGetFollowsAMessageThroughItsLife(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'other')", queue)
 		id := b.send("7", surface.Text("k"), nil)
 		b.want(id, `7 {"other": "waiting", "default": "waiting"}`)
@@ -68,12 +74,12 @@ func TestGetFollowsAMessageThroughItsLife(t *testing.T) {
 		b.clock.Advance(b, time.Hour)
 		claim = b.receive("default", 1)[0].ClaimID
 		b.want(id, `7 {"other": "waiting", "default": "claimed"}`)
-		b.db.Exec(b, "select weir.reject($1, $2)", queue, claim)
+		b.db.Exec(b, "select weir.reject($1, $2, array[$3::bigint])", queue, claim, id)
 		b.want(id, `7 {"other": "waiting", "default": "dead"}`)
 		b.db.Exec(b, "select weir.redrive($1, 'default')", queue)
 		claim = b.receive("default", 1)[0].ClaimID
 		b.want(id, `7 {"other": "waiting", "default": "claimed"}`)
-		b.db.Exec(b, "select weir.ack($1, $2)", queue, claim)
+		b.db.Exec(b, "select weir.ack_all($1, $2)", queue, claim)
 		b.want(id, `7 {"other": "waiting", "default": "done"}`)
 		b.db.Exec(b, "select weir.pop($1, 'other')", queue)
 		b.want(id, `7 {"other": "done", "default": "done"}`)
@@ -83,46 +89,60 @@ func TestGetFollowsAMessageThroughItsLife(t *testing.T) {
 }
 
 func TestGetShowsWhatAGroupHoldsThoughItIsTooOldForIt(t *testing.T) {
-	each(t, "lanes => 1, ttl => '10 minutes'", func(b bench) {
+	each(t, "ttl => '10 minutes'", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'other')", queue)
 		id := b.send("7", nil, nil)
 		claim := b.receive("default", 1)[0].ClaimID
 		b.db.Exec(b, "select weir.extend($1, $2, '1 hour')", queue, claim)
 		b.clock.Advance(b, 11*time.Minute)
 		b.want(id, `7 {"default": "claimed"}`)
-		b.db.Exec(b, "select weir.reject($1, $2)", queue, claim)
+		b.db.Exec(b, "select weir.reject($1, $2, array[$3::bigint])", queue, claim, id)
 		b.want(id, `7 {"default": "dead"}`)
 	})
 }
 
 func TestGetFindsEachMessageOfABatch(t *testing.T) {
-	each(t, "lanes => 3", func(b bench) {
-		b.db.Exec(b, "select weir.send_batch($1, (select array_agg(to_jsonb(i)) from generate_series(1, 30) i))", queue)
-		b.db.Exec(b, "select weir.send_batch($1, array_agg(to_jsonb(i)), array_agg((i % 7)::text)) "+
-			"from generate_series(31, 60) i", queue)
-		for id := int64(1); id <= 60; id++ {
-			b.want(id, fmt.Sprintf(`%d {"default": "waiting"}`, id))
+	each(t, "", func(b bench) {
+		const batch = `select weir.send_batch($1, (select array_agg(to_jsonb(i)) from generate_series($2::int, $3::int) i),
+			case when $4 then array(select (i % 7)::text from generate_series($2::int, $3::int) i) end)`
+		ids := pgtest.QueryAll[int64](b, b.db, batch, queue, 1, 30, false)
+		ids = append(ids, pgtest.QueryAll[int64](b, b.db, batch, queue, 31, 60, true)...)
+		for i, id := range ids {
+			b.want(id, fmt.Sprintf(`%d {"default": "waiting"}`, i+1))
 		}
 		claimed := map[int64]int64{}
 		for _, m := range b.receive("default", 17) { // a part of a record
 			claimed[m.ID] = m.ClaimID
 		}
-		for id := int64(1); id <= 60; id++ {
+		for i, id := range ids {
 			state := map[bool]string{true: "claimed", false: "waiting"}[claimed[id] > 0]
-			b.want(id, fmt.Sprintf(`%d {"default": %q}`, id, state))
+			b.want(id, fmt.Sprintf(`%d {"default": %q}`, i+1, state))
 		}
 		for id, claim := range claimed {
-			b.db.Exec(b, "select weir.ack($1, $2, $3)", queue, claim, []int64{id})
+			b.db.Exec(b, "select weir.ack($1, $2, $3::bigint)", queue, claim, id)
 		}
-		for id := int64(1); id <= 60; id++ {
+		for i, id := range ids {
 			state := map[bool]string{true: "done", false: "waiting"}[claimed[id] > 0]
-			b.want(id, fmt.Sprintf(`%d {"default": %q}`, id, state))
+			b.want(id, fmt.Sprintf(`%d {"default": %q}`, i+1, state))
+		}
+		b.want(ids[29]+1, "")
+		b.want(ids[30]-1, "")
+	})
+}
+
+// A batch of more than a thousand takes several numbers; with keys each of its records has ids of all of them.
+func TestGetFindsEachMessageOfALargeBatchWithKeys(t *testing.T) {
+	each(t, "", func(b bench) {
+		ids := pgtest.QueryAll[int64](b, b.db, `select weir.send_batch($1, array_agg(to_jsonb(i)), array_agg((i % 7)::text))
+			from generate_series(1, 3000) i`, queue)
+		for i := 0; i < len(ids); i += 499 {
+			b.want(ids[i], fmt.Sprintf(`%d {"default": "waiting"}`, i+1))
 		}
 	})
 }
 
 func TestGetShowsDelayedAndParkedMessages(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'ordered', ordered => true)", queue)
 		first := b.send("1", surface.Text("k"), nil)
 		second := b.send("2", surface.Text("k"), nil)
@@ -138,31 +158,31 @@ func TestGetShowsDelayedAndParkedMessages(t *testing.T) {
 	})
 }
 
-func TestGetFindsWhatRotationHasCopied(t *testing.T) {
-	each(t, "lanes => 1, segment_bytes => 65536", func(b bench) {
+func TestGetFindsWhatRotationHasMoved(t *testing.T) {
+	each(t, "", func(b bench) {
+		b.smallSegments()
 		id := b.send("1", nil, nil)
 		held := b.receive("default", 1)[0].ClaimID
-		copied := func() bool { // the last lane is for copies
-			return pgtest.QueryVal[bool](b, b.db, `select exists (select from weir_internal.q1_log_0 where lane = 1
-				union all select from weir_internal.q1_log_1 where lane = 1
-				union all select from weir_internal.q1_log_2 where lane = 1)`)
-		}
+		waiting := b.send("2", surface.Text("k"), nil)
+		b.db.Exec(b, "select weir.create_queue('busy')")
 		for range 10 {
-			b.db.Exec(b, "select weir.send($1, to_jsonb(array(select random() from generate_series(1, 5000))))", queue)
-			b.receive("default", 1)
+			b.db.Exec(b, "select weir.send('busy', to_jsonb(array(select random() from generate_series(1, 5000))))")
+			b.db.Exec(b, "select weir.pop('busy')")
 			surface.Settle(b, b.db.Pool(b))
 		}
-		if !copied() {
-			b.Fatal("rotation has copied nothing: the test proves nothing")
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.rest"); n != 2 {
+			b.Fatalf("rotation has moved %d records: the test proves nothing", n)
 		}
 		b.want(id, `1 {"default": "claimed"}`)
-		b.db.Exec(b, "select weir.ack($1, $2)", queue, held)
+		b.want(waiting, `2 {"default": "waiting"}`)
+		b.db.Exec(b, "select weir.ack_all($1, $2)", queue, held)
 		b.want(id, `1 {"default": "done"}`)
 	})
 }
 
 func TestGetFindsNothingOnceTheSegmentIsTruncated(t *testing.T) {
-	each(t, "lanes => 1, segment_bytes => 65536", func(b bench) {
+	each(t, "", func(b bench) {
+		b.smallSegments()
 		id := b.send("1", nil, nil)
 		for range 6 {
 			b.db.Exec(b, "select weir.send($1, to_jsonb(array(select random() from generate_series(1, 5000))))", queue)
@@ -174,10 +194,10 @@ func TestGetFindsNothingOnceTheSegmentIsTruncated(t *testing.T) {
 }
 
 func TestGetChangesNothing(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		id := b.send("1", nil, nil)
 		conn := b.db.Conn(b)
-		for _, sql := range []string{"begin", "set transaction read only", "select * from weir.get('jobs', 1)"} {
+		for _, sql := range []string{"begin", "set transaction read only", fmt.Sprintf("select * from weir.get('jobs', %d)", id)} {
 			if _, err := conn.Exec(b.Context(), sql); err != nil {
 				b.Fatalf("%s: %v", sql, err)
 			}
@@ -189,7 +209,7 @@ func TestGetChangesNothing(t *testing.T) {
 }
 
 func TestGetRefuses(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		for state, sql := range map[string]string{
 			"WR001": "select weir.get('none', 1)",
 			"WR006": "select weir.get('jobs', null)",
@@ -203,7 +223,7 @@ func TestGetRefuses(t *testing.T) {
 }
 
 func TestGetOfManyShowsThoseThatAreThereInTheOrderAsked(t *testing.T) {
-	each(t, "lanes => 4", func(b bench) {
+	each(t, "", func(b bench) {
 		var ids []int64
 		for i := range 6 {
 			ids = append(ids, b.send(surface.Number(i), surface.Text(surface.Number(i)), nil))
@@ -214,7 +234,7 @@ func TestGetOfManyShowsThoseThatAreThereInTheOrderAsked(t *testing.T) {
 		}
 		ids = append(ids, batch...)
 		ids = append(ids, b.send("9", nil, surface.Text("1 hour")))
-		b.db.Exec(b, "select weir.reject($1, claim_id) from weir.receive($1, 'default', 1)", queue)
+		b.db.Exec(b, "select weir.reject($1, claim_id, array[id]) from weir.receive($1, 'default', 1)", queue)
 		b.db.Exec(b, "select weir.nack($1, claim_id, delay => '1 hour') from weir.receive($1, 'default', 1)", queue)
 		b.receive("default", 1)
 		asked := []int64{ids[9], 1 << 40, ids[7], ids[0], ids[8], 0, ids[3], ids[1], ids[2], -5, 1<<63 - 1}
@@ -236,12 +256,65 @@ func TestGetOfManyShowsThoseThatAreThereInTheOrderAsked(t *testing.T) {
 }
 
 func TestGetOfManyRefusesMoreThanAThousandAndNone(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
-		for _, ids := range []string{"'{}'", "null", "array[1, null]", "array(select generate_series(1, 1001))"} {
+	each(t, "", func(b bench) {
+		for _, ids := range []string{
+			"'{}'", "null", "array[1, null]", "array(select generate_series(1, 1001))", "'{{1,2},{3,4}}'",
+		} {
 			_, err := b.db.Pool(b).Exec(b.Context(), "select weir.get_many('jobs', "+ids+"::bigint[])")
 			surface.WantState(b, err, "WR006")
 		}
 		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.get_many('nowhere', '{1}')")
 		surface.WantState(b, err, "WR001")
+	})
+}
+
+// wantDetails compares what get tells of a group besides the state; times are told as minutes from now.
+func (b bench) wantDetails(id int64, group, want string) {
+	b.Helper()
+	got := pgtest.QueryVal[string](b, b.db, `select (states ->> $3) || coalesce((
+			select string_agg(format(' %s %s', key, case when key in ('since', 'until')
+				then round(extract(epoch from value::timestamptz - weir_internal.clock()) / 60)::text else value end), '' order by key)
+			from jsonb_each_text(details -> $3) where key <> 'pid'), '')
+		from weir.get($1, $2)`, queue, id, group)
+	if got != want {
+		b.Errorf("message %d: %s, want %s", id, got, want)
+	}
+}
+
+func TestGetTellsWhoHasAMessageWhenItIsDueAndWhy(t *testing.T) {
+	each(t, "", func(b bench) {
+		b.db.Exec(b, "select weir.configure_group($1, 'default', max_attempts => 3)", queue)
+		b.db.Exec(b, "select weir.create_group($1, 'ordered', ordered => true)", queue)
+		id := b.send("1", surface.Text("k"), nil)
+		next := b.send("2", surface.Text("k"), nil)
+		b.wantDetails(id, "default", "waiting")
+		claim := b.receive("default", 1)[0].ClaimID
+		b.wantDetails(id, "default", fmt.Sprintf("claimed attempts 1 claim_id %d since 0 until 1", claim))
+		b.clock.Advance(b, 2*time.Minute)
+		b.wantDetails(id, "default", fmt.Sprintf("waiting attempts 1 claim_id %d since -2 until -1", claim))
+		claim = b.receive("default", 1)[0].ClaimID
+		b.wantDetails(id, "default", fmt.Sprintf("claimed attempts 2 claim_id %d since 0 until 1", claim))
+		b.db.Exec(b, "select weir.nack($1, $2, delay => '10 minutes', reason => 'no flour')", queue, claim)
+		b.wantDetails(id, "default", "delayed attempts 2 reason no flour until 10")
+		b.clock.Advance(b, 20*time.Minute)
+		b.wantDetails(id, "default", "waiting attempts 2 reason no flour until -10")
+		for {
+			if m := b.receive("default", 1)[0]; m.ID == id {
+				claim = m.ClaimID
+				break
+			}
+		}
+		b.wantDetails(id, "default", fmt.Sprintf("claimed attempts 3 claim_id %d since 0 until 1", claim))
+		b.db.Exec(b, "select weir.nack($1, $2, reason => 'still none')", queue, claim)
+		b.wantDetails(id, "default", "dead attempts 3 reason still none since 0")
+		claim = b.receive("ordered", 2)[0].ClaimID
+		b.db.Exec(b, "select weir.nack($1, $2, array[$3::bigint], '10 minutes', 'ill')", queue, claim, id)
+		b.wantDetails(id, "ordered", "parked attempts 1 reason ill since 0 until 10")
+		b.wantDetails(next, "ordered", fmt.Sprintf("parked behind %d since 0", id))
+		b.clock.Advance(b, 20*time.Minute)
+		claim = b.receive("ordered", 1)[0].ClaimID
+		b.wantDetails(id, "ordered", fmt.Sprintf("claimed attempts 2 claim_id %d since 0 until 1", claim))
+		b.db.Exec(b, "select weir.ack_all($1, $2)", queue, claim)
+		b.wantDetails(id, "ordered", "done")
 	})
 }

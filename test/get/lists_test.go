@@ -51,7 +51,7 @@ const claims = `select format('%s: %s from %s, try %s, by %s, %s', claim_id, mes
 	from weir.claims($1, max => $2, after => $3)`
 
 func TestClaimsShowWhatIsHeldAndByWhom(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'other')", queue)
 		// No more than the claims take: of what is new and what is due again a receive may take either first.
 		b.db.Exec(b, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[5]))", queue)
@@ -75,16 +75,16 @@ func TestClaimsShowWhatIsHeldAndByWhom(t *testing.T) {
 		b.wantList("given to another", b.list(claims, 100, 0),
 			line(second, 2, 0, 1, "two", "held"), line(again, 2, 0, 2, "four", "held"))
 		b.db.Exec(b, "select weir.nack($1, $2, delay => '0')", queue, again[0].ClaimID)
-		b.db.Exec(b, "select weir.ack($1, $2)", queue, second[0].ClaimID)
+		b.db.Exec(b, "select weir.ack_all($1, $2)", queue, second[0].ClaimID)
 		again = b.claim(b.as("five"), "default", 2)
 		b.wantList("after a nack", b.list(claims, 100, 0), line(again, 2, 0, 3, "five", "held"))
-		b.db.Exec(b, "select weir.ack($1, $2)", queue, again[0].ClaimID)
+		b.db.Exec(b, "select weir.ack_all($1, $2)", queue, again[0].ClaimID)
 		b.wantList("all finished", b.list(claims, 100, 0))
 	})
 }
 
 func TestEachPartOfAReceiveOfManyIsAClaimWithItsHolder(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		b.db.Exec(b, "select count(*) from weir.send_batch($1, array_fill('1'::jsonb, array[10]))", queue)
 		conn := b.as("server")
 		if _, err := conn.Exec(b.Context(), `select * from weir.receive_many($1, 'default', '{2,1}',
@@ -103,12 +103,13 @@ func TestEachPartOfAReceiveOfManyIsAClaimWithItsHolder(t *testing.T) {
 }
 
 func TestClaimsOutliveARotationInTheList(t *testing.T) {
-	each(t, "lanes => 1, claims_bytes => 65536", func(b bench) {
+	each(t, "", func(b bench) {
+		b.db.Exec(b, "select weir.configure_log('main', claims_bytes => 65536)")
 		b.send("1", nil, nil)
 		b.claim(b.as("patient"), "default", 1)
 		before := b.list(claims, 100, 0)
 		rows := func() int64 {
-			return pgtest.QueryVal[int64](b, b.db, "select pg_sequence_last_value('weir_internal.q1_claims_ring')")
+			return pgtest.QueryVal[int64](b, b.db, "select pg_sequence_last_value('weir_log.claims_ring')")
 		}
 		ring := rows()
 		for rows() < ring+4 {
@@ -123,21 +124,22 @@ func TestClaimsOutliveARotationInTheList(t *testing.T) {
 const parked = `select format('%s: %s from %s, %s tries, waits for %s, %s', coalesce(key, '-' || lane), messages,
 	first_id, attempts, waits_for, coalesce(reason, 'no reason')) from weir.parked_keys($1, 'o', $2, $3, $4)`
 
-func TestParkedKeysShowWhatALineWaitsFor(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+func TestParkedKeysShowWhatAKeyWaitsFor(t *testing.T) {
+	each(t, "", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'o', ordered => true)", queue)
 		ids := []int64{}
-		for _, key := range []string{"a", "a", "b", "a"} {
+		for _, key := range []string{"a", "a", "b"} {
 			ids = append(ids, b.send("1", surface.Text(key), nil))
 		}
 		b.wantList("no trouble", b.list(parked, 100, nil, nil))
 		claim := b.receive("o", 3)[0].ClaimID
 		b.db.Exec(b, "select weir.nack($1, $2, array[$3::bigint], '1 minute', 'no such customer')", queue, claim, ids[0])
-		b.db.Exec(b, "select weir.ack($1, $2)", queue, claim)
+		b.db.Exec(b, "select weir.ack_all($1, $2)", queue, claim)
 		line := func(n int, attempts int, waits, reason string) string {
 			return fmt.Sprintf("a: %d from %d, %d tries, waits for %s, %s", n, ids[0], attempts, waits, reason)
 		}
 		b.wantList("one in trouble", b.list(parked, 100, nil, nil), line(2, 1, "time", "no such customer"))
+		b.send("1", surface.Text("a"), nil)
 		b.db.Exec(b, "select count(*) from weir.receive($1, 'o', 10)", queue)
 		b.wantList("another joins", b.list(parked, 100, nil, nil), line(3, 1, "time", "no such customer"))
 		b.clock.Advance(b, time.Hour)
@@ -158,7 +160,7 @@ func TestParkedKeysShowWhatALineWaitsFor(t *testing.T) {
 		b.wantList("the first", b.list(parked, 1, nil, nil), got[0])
 		b.wantList("the next page", b.list(parked, 1, "a", nil), got[1])
 		b.wantList("what has no key", b.list(parked, 2, "b", nil), got[2])
-		b.wantList("behind the last line", b.list(parked, 1, nil, 0))
+		b.wantList("behind the last", b.list(parked, 1, nil, 0))
 		if n := len(b.list("select 'x' from weir.parked_keys($1) where $1 <> ''")); n != 0 {
 			b.Errorf("a group without order has %d parked keys", n)
 		}
@@ -168,22 +170,22 @@ func TestParkedKeysShowWhatALineWaitsFor(t *testing.T) {
 	})
 }
 
-func TestParkedKeysShowLinesThatTakeTurns(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+func TestParkedKeysShowKeysThatTakeTurns(t *testing.T) {
+	each(t, "", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'o', key_concurrency_max => 1)", queue)
 		for _, key := range []string{"a", "a", "a", "b"} {
 			b.send("1", surface.Text(key), nil)
 		}
 		b.db.Exec(b, "select count(*) from weir.receive($1, 'o', 1)", queue)
 		got := b.list("select format('%s: %s, %s', key, messages, waits_for) from weir.parked_keys($1, 'o')")
-		b.wantList("lines", got, "a: 2, key_concurrency", "b: 1, turn")
+		b.wantList("keys", got, "a: 2, key_concurrency", "b: 1, turn")
 		next := b.list("select format('%s: %s, %s', key, messages, waits_for) from weir.parked_keys($1, 'o', after => 'a')")
 		b.wantList("the next page", next, "b: 1, turn")
 	})
 }
 
 func TestDelayedShowsWhatIsNotDueOfAGroup(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		const delayed = `select format('%s: %s tries, %s%s', id, attempts, payload, ', ' || reason)
 			from weir.delayed($1, $2, $3, $4)`
 		late := b.send("1", nil, surface.Text("1 hour"))
@@ -210,7 +212,7 @@ func TestDelayedShowsWhatIsNotDueOfAGroup(t *testing.T) {
 }
 
 func TestWorkflowsAreListedWithHowTheyStand(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		const workflows = `select format('%s %s: %s of %s, %s failed, %s cancelled', coalesce(name, '-'), state, done, steps,
 			failed, cancelled) from weir.list_workflows($1, $2, $3)`
 		b.wantList("none", b.list(workflows, 100, nil))
@@ -224,7 +226,7 @@ func TestWorkflowsAreListedWithHowTheyStand(t *testing.T) {
 			b.db.Exec(b, "select weir.finish($1, $2, $3)", queue, m.ClaimID, m.ID)
 		}
 		start("two", `{"{\"kind\":\"a\"}","{\"kind\":\"b\"}"}`)
-		b.db.Exec(b, "select weir.reject($1, $2)", queue, b.receive("default", 1)[0].ClaimID)
+		b.db.Exec(b, "select weir.reject($1, claim_id, array[id]) from weir.receive($1)", queue)
 		b.wantList("ended", b.list(workflows, 100, nil),
 			"two stopped: 0 of 2, 1 failed, 0 cancelled", "one done: 2 of 2, 0 failed, 0 cancelled")
 		b.wantList("the newest", b.list(workflows, 1, nil), "two stopped: 0 of 2, 1 failed, 0 cancelled")
@@ -233,7 +235,7 @@ func TestWorkflowsAreListedWithHowTheyStand(t *testing.T) {
 }
 
 func TestListsRefuseWhatIsOutOfRange(t *testing.T) {
-	each(t, "lanes => 1", func(b bench) {
+	each(t, "", func(b bench) {
 		for call, state := range map[string]string{
 			"claims($1, max => 0)": "WR006", "claims($1, max => 1001)": "WR006", "claims($1, max => null)": "WR006",
 			"claims($1, after => null)": "WR006", "claims($1, after => 9223372036854775807)": "WR006",
@@ -259,7 +261,7 @@ func TestListsRefuseWhatIsOutOfRange(t *testing.T) {
 // TestListsCostTheSameOnALargeQueue compares pages read on a small queue and on one with fifty times the messages, of
 // which nothing was analysed.
 func TestListsCostTheSameOnALargeQueue(t *testing.T) {
-	each(t, "lanes => 2", func(b bench) {
+	each(t, "", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'o', ordered => true)", queue)
 		conn := b.db.Conn(b)
 		lists := []string{

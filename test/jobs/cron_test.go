@@ -245,6 +245,28 @@ func TestExpressionsMeanWhatTheManualSays(t *testing.T) {
 	})
 }
 
+func TestDueTimesAreLookedForInAHundredYearsAndInYearsOfFourDigits(t *testing.T) {
+	each(t, "", func(b bench) {
+		at := func(text string) time.Time {
+			t, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return t
+		}
+		if got := nextTimes(b, "0 0 29 2 *", "UTC", at("2001-01-01T00:00:00Z"), 1000); len(got) != 24 {
+			b.Errorf("the 29th of February is due %d times from 2001 to 2100: %v", len(got), got)
+		}
+		got := nextTimes(b, "@yearly", "Pacific/Kiritimati", at("9990-06-01T00:00:00Z"), 1000)
+		if len(got) != 9 || got[8] != at("9998-12-31T10:00:00Z") {
+			b.Errorf("until the year 10000: %v", got)
+		}
+		if got := nextTimes(b, "30 0 29 2 *", "UTC", at("2001-01-01T00:00:00Z"), 3); len(got) != 3 {
+			b.Errorf("three times: %v", got)
+		}
+	})
+}
+
 func TestWhatIsNoExpressionIsRefused(t *testing.T) {
 	each(t, "", func(b bench) {
 		for _, text := range []string{
@@ -259,26 +281,28 @@ func TestWhatIsNoExpressionIsRefused(t *testing.T) {
 			}
 		}
 		for call, state := range map[string]string{
-			"next_times(null)":                                            "WR052",
-			"next_times('* * * * *', 'Nowhere/Here')":                     "WR052",
-			"next_times('* * * * *', null)":                               "WR006",
-			"next_times('* * * * *', after => 'infinity')":                "WR006",
-			"next_times('* * * * *', n => 10001)":                         "WR006",
-			"schedule('s', null, 'jobs', 'k')":                            "WR052",
-			"schedule('s', '0 0 30 2 *', 'jobs', 'k')":                    "WR052",
-			"schedule('s', '* * * * *', 'jobs', 'k', every => '1 m')":     "WR052",
-			"schedule('s', null, 'jobs', 'k', every => '0')":              "WR052",
-			"schedule('s', '* * * * *', 'jobs', 'k', missed => 'all of')": "WR052",
-			"schedule('s', '* * * * *', 'jobs', 'k', time_zone => 'X/Y')": "WR052",
-			"schedule('s', '* * * * *', 'none', 'k')":                     "WR001",
-			"schedule('S', '* * * * *', 'jobs', 'k')":                     "WR005",
-			"schedule(null, '* * * * *', 'jobs', 'k')":                    "WR005",
-			"schedule('s', '* * * * *', 'jobs', '')":                      "WR050",
-			"schedule('s', '* * * * *', 'jobs', 'k', null)":               "WR007",
-			"schedule('s', '* * * * *', 'jobs', 'k', priority => 3)":      "WR006",
-			"pause_schedule('none')":                                      "WR053",
-			"resume_schedule(null)":                                       "WR053",
-			"list_schedules('none')":                                      "WR001",
+			"next_times(null)":                                                    "WR052",
+			"next_times('* * * * *', 'Nowhere/Here')":                             "WR052",
+			"next_times('* * * * *', null)":                                       "WR006",
+			"next_times('* * * * *', after => 'infinity')":                        "WR006",
+			"next_times('* * * * *', n => 1001)":                                  "WR006",
+			"next_times('* * * * *', after => '0044-03-15 BC')":                   "WR006",
+			"next_times('* * * * *', after => '10000-01-01 UTC')":                 "WR006",
+			"schedule('s', 'jobs', 'k')":                                          "WR052",
+			"schedule('s', 'jobs', 'k', cron => '0 0 30 2 *')":                    "WR052",
+			"schedule('s', 'jobs', 'k', cron => '* * * * *', every => '1 m')":     "WR052",
+			"schedule('s', 'jobs', 'k', every => '0')":                            "WR052",
+			"schedule('s', 'jobs', 'k', cron => '* * * * *', missed => 'all of')": "WR052",
+			"schedule('s', 'jobs', 'k', cron => '* * * * *', time_zone => 'X/Y')": "WR052",
+			"schedule('s', 'none', 'k', cron => '* * * * *')":                     "WR001",
+			"schedule('S', 'jobs', 'k', cron => '* * * * *')":                     "WR005",
+			"schedule(null, 'jobs', 'k', cron => '* * * * *')":                    "WR005",
+			"schedule('s', 'jobs', '', cron => '* * * * *')":                      "WR050",
+			"schedule('s', 'jobs', 'k', null, cron => '* * * * *')":               "WR007",
+			"schedule('s', 'jobs', 'k', cron => '* * * * *', priority => 3)":      "WR006",
+			"pause_schedule('none')":                                              "WR053",
+			"resume_schedule(null)":                                               "WR053",
+			"list_schedules('none')":                                              "WR001",
 		} {
 			_, err := b.db.Pool(b).Exec(b.Context(), "select weir."+call)
 			if got := surface.SQLState(err); got != state {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import random
 import socket
@@ -10,7 +9,6 @@ import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -57,7 +55,7 @@ async def aclient(dsn: str) -> AsyncIterator[weir.AsyncClient]:
 @pytest.fixture
 def queue(client: weir.Client) -> Iterator[str]:
     name = f"py-{uuid.uuid4().hex[:12]}"
-    client.create_queue(name, lanes=1)
+    client.create_queue(name)
     yield name
     client.drop_queue(name)
 
@@ -91,14 +89,4 @@ def database() -> Iterator[str]:
     """The DSN of a database of the test's own with the engine."""
     with new_database() as dsn:
         subprocess.run([os.environ["WEIR"], "install", "--dsn", dsn], check=True, stdout=subprocess.DEVNULL)
-        yield dsn
-
-
-@pytest.fixture(scope="session")
-def old_dsn() -> Iterator[str]:
-    """The DSN of a database with an engine of 0.1.0."""
-    script = gzip.decompress((Path(__file__).parents[3] / "test/upgrade/testdata/0.1.0.sql.gz").read_bytes())
-    with new_database() as dsn:
-        with psycopg.connect(dsn, autocommit=True) as conn:
-            conn.execute(script, prepare=False)
         yield dsn

@@ -310,7 +310,7 @@ async def test_each_is_told_that_its_queue_was_dropped_and_sends_to_one_made_ane
 ) -> None:
     queue = f"py-{uuid.uuid4().hex[:8]}"
     for _ in range(2):
-        client.create_queue(queue, lanes=1)
+        client.create_queue(queue)
         await asyncio.gather(*(shared.send(queue, n) for n in range(20)))
         assert sorted(stored(client, queue).values()) == list(range(20))
         client.drop_queue(queue)
@@ -346,7 +346,7 @@ async def test_jobs_share_calls_and_what_is_unique_or_due_later_goes_alone(
 
 async def test_delays_and_priorities_are_kept(shared: weir.AsyncClient, client: weir.Client) -> None:
     queue = f"py-{uuid.uuid4().hex[:8]}"
-    client.create_queue(queue, lanes=1, priorities=3)
+    client.create_queue(queue, priorities=3)
     sends = [shared.send(queue, n % 3, priority=n % 3) for n in range(30)]
     sends += [shared.send(queue, n, delay=3600) for n in range(10)]
     await asyncio.gather(*sends)

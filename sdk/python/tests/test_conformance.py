@@ -1,6 +1,6 @@
 """Plays the cases of sdk/conformance, with the client of threads and the one of asyncio.
 
-Over SQL, also through queues' own functions and on an engine of 0.1.0, and over HTTP, with and without a token.
+Over SQL, also with every call prepared, and over HTTP, with and without a token.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import pytest
 
 import weir
 from conftest import DSN, TOKEN, TOKEN_URL, URL
-from weir.calls import own
-from weir.errors_generated import NOT_SUPPORTED
+from weir.aio import postgres as aio_postgres
+from weir.generated import postgres
 
 ROOT = Path(__file__).parents[3]
 CASES = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "sdk/conformance/cases").glob("*.json"))}
@@ -31,7 +31,7 @@ def ways(case: Any) -> list[str]:
     """Return the ways to the engine that a case is played over."""
     transports = case.get("transports", ["sql", "http"])
     return [
-        way for transport in transports for way in {"sql": ["sql", "own", "old"], "http": ["http", "token"]}[transport]
+        way for transport in transports for way in {"sql": ["sql", "prepared"], "http": ["http", "token"]}[transport]
     ]
 
 
@@ -41,10 +41,6 @@ PLAYS = [
     for transport in ways(case)
     for flavour in ("sync", "async")
 ]
-
-
-class Lacks(Exception):
-    """The engine does not know what the case is about: the rest of it is not played."""
 
 
 class RolledBack(Exception):
@@ -59,20 +55,18 @@ async def settle(result: Any) -> Any:
 class Player:
     """Plays the steps of one case."""
 
-    def __init__(self, client: weir.Client | weir.AsyncClient, may_lack: bool) -> None:
+    def __init__(self, client: weir.Client | weir.AsyncClient, steps: list[Any]) -> None:
         self.client = client
-        self.may_lack = may_lack
-        """The engine may not know what the case is about."""
+        self.steps = steps
         run = uuid.uuid4().hex[:8]
-        self.variables: dict[str, Any] = {"q": f"c-{run}-1", "q2": f"c-{run}-2", "q3": f"c-{run}-3"}
-        self.queues = list(self.variables.values())
+        self.queues = [f"c-{run}-1", f"c-{run}-2", f"c-{run}-3"]
+        self.log = f"c_{run}"
+        self.variables: dict[str, Any] = {"log": self.log, **dict(zip(("q", "q2", "q3"), self.queues, strict=True))}
 
-    async def play(self, steps: list[Any]) -> None:
-        for number, step in enumerate(steps):
+    async def play(self) -> None:
+        for number, step in enumerate(self.steps):
             try:
                 await self.step(step)
-            except Lacks:
-                return
             except Exception as error:
                 raise AssertionError(f"step {number}: {json.dumps(step, ensure_ascii=False)}: {error!r}") from error
 
@@ -80,8 +74,6 @@ class Player:
         if "error" in step:
             with pytest.raises(weir.Error) as failure:
                 await self.do(step)
-            if self.may_lack and failure.value.code == NOT_SUPPORTED:
-                raise Lacks
             assert failure.value.code == step["error"]
             return
         result = await self.do(step)
@@ -91,14 +83,7 @@ class Player:
             self.variables[step["save"]] = plain(result)
 
     async def do(self, step: Any) -> Any:
-        try:
-            if "transaction" in step:
-                return await self.transaction(step)
-            return await self.call(self.client, step)
-        except weir.Error as error:
-            if self.may_lack and error.code == NOT_SUPPORTED and "error" not in step:
-                raise Lacks from error
-            raise
+        return await (self.transaction(step) if "transaction" in step else self.call(self.client, step))
 
     async def transaction(self, step: Any) -> None:
         manager: Any = self.client.transaction()
@@ -125,8 +110,9 @@ class Player:
 
     async def call(self, client: Any, step: Any) -> Any:
         args = self.filled(step.get("args", {}))
-        if "messages" in args:
-            args["messages"] = [weir.Outgoing(**message) for message in args["messages"]]
+        make = outgoing if step["call"] == "send_batch" else claimed
+        for name in {"messages", "message"} & set(args):
+            args[name] = make(args[name])
         for name in [name for name in args if name.endswith("_ms")]:
             args[name.removesuffix("_ms")] = timedelta(milliseconds=args.pop(name))
         return await settle(getattr(client, step["call"])(**args))
@@ -153,6 +139,20 @@ class Player:
         for queue in self.queues:
             with suppress(weir.Error):
                 await settle(self.client.drop_queue(queue))
+        if any("log" in step.get("args", {}) for step in self.steps):
+            with suppress(weir.Error):
+                await settle(self.client.drop_log(self.log))
+
+
+def outgoing(messages: list[Any]) -> list[weir.Outgoing[Any]]:
+    return [weir.Outgoing(**message) for message in messages]
+
+
+def claimed(value: Any) -> Any:
+    """Return one message, or several, that a case names by what a receive gave or by their numbers."""
+    if isinstance(value, list):
+        return [claimed(item) for item in value]
+    return weir.Ref(value["claim_id"], value["id"])
 
 
 def plain(value: Any) -> Any:
@@ -226,29 +226,20 @@ def unordered(got: list[Any], want: list[Any], place: str) -> None:
 
 
 @pytest.mark.parametrize(("case", "way", "flavour"), PLAYS)
-async def test_case(
-    case: Any, way: str, flavour: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_case(case: Any, way: str, flavour: str, monkeypatch: pytest.MonkeyPatch) -> None:
     token = TOKEN if way == "token" else None
-    if way == "own":
-        monkeypatch.setattr(own, "_AFTER", 0)
-    target = {"sql": DSN, "own": DSN, "http": URL, "token": TOKEN_URL}.get(way) or request.getfixturevalue("old_dsn")
+    if way == "prepared":
+        monkeypatch.setattr(postgres, "_PREPARE_AFTER", 0)
+        monkeypatch.setattr(aio_postgres, "_PREPARE_AFTER", 0)
+    target = {"sql": DSN, "prepared": DSN, "http": URL, "token": TOKEN_URL}[way]
     connect = weir.connect if flavour == "sync" else weir.connect_async
     client = connect(target, token=token)
-    player = Player(client, way == "old" and "since" in case)
+    player = Player(client, case["steps"])
     try:
-        await player.play(case["steps"])
+        await player.play()
     finally:
         await player.clean()
         await settle(client.close() if isinstance(client, weir.Client) else client.aclose())
-
-
-def test_an_old_engine_says_what_it_does_not_know(old_dsn: str) -> None:
-    with weir.connect(old_dsn) as client:
-        assert client.version() == "0.1.0"
-        with pytest.raises(weir.Error) as failure:
-            client.enqueue("q", "k")
-        assert failure.value.code == NOT_SUPPORTED
 
 
 def test_there_are_cases() -> None:

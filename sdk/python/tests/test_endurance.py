@@ -81,7 +81,7 @@ def test_a_worker_goes_on_when_its_server_was_killed_and_nothing_is_lost(server:
             done[message.payload] += 1
 
     with weir.connect(server.dsn) as client:
-        client.create_queue("q", lanes=2)
+        client.create_queue("q")
     with (
         weir.connect(server.dsn) as client,
         weir.Worker(client, "q", handle, lease=5, on_error=lambda *_: None) as worker,

@@ -74,7 +74,7 @@ def test_a_hook_sees_all_that_a_call_sends_at_once_and_what_it_adds_arrives(
     def handle(message: weir.Message[Any], context: weir.Context) -> None:
         got.append(message)
         if "job" in (message.headers or {}):
-            watched.finish(queue, message.claim_id, message.id)
+            watched.finish(queue, message)
 
     testing.run_until_empty(weir.Worker(watched, queue, handle, concurrency=1))
     assert [(m.payload, m.key) for m in got] == [({"n": 1}, "k"), ({}, None)]

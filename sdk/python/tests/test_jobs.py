@@ -236,7 +236,7 @@ def test_exactly_once_over_http_keeps_the_result_and_what_was_sent_together(queu
     with weir.connect(url) as client:
         jobs = weir.Jobs(client, queue)
         onward = f"{queue}-onward"
-        client.create_queue(onward, lanes=1)
+        client.create_queue(onward)
 
         @jobs.job(tracked=True)
         def charge(n: int) -> str:

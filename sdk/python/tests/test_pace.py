@@ -163,7 +163,7 @@ def test_what_other_messages_may_wait_for_is_acked_at_once(client: weir.Client, 
 
 def test_an_ordered_group_is_told_of_each_claim_at_once_while_fetches_wait(client: weir.Client, dsn: str) -> None:
     queue, let = f"py-{uuid.uuid4().hex[:12]}", threading.Event()
-    client.create_queue(queue, lanes=4)
+    client.create_queue(queue)
     client.create_group(queue, "mine", ordered=True)
     client.send_batch(queue, [weir.Outgoing(n, key=str(n)) for n in range(20)])
     seen: list[int] = []  # the claims of the messages

@@ -126,7 +126,7 @@ def test_a_payload_that_does_not_fit_is_a_dead_letter_that_says_why(client: weir
 
 
 def test_keys_are_in_order_and_others_run_meanwhile(client: weir.Client, queue: str) -> None:
-    client.create_group(queue, "g", ordered=True, patience=3600)
+    client.create_group(queue, "g", ordered=True)
     messages = [weir.Outgoing((key, n), key=key) for n in range(20) for key in ("a", "b", "c")]
     client.send_batch(queue, messages)
     lines: dict[str, list[int]] = {"a": [], "b": [], "c": []}
@@ -152,8 +152,8 @@ def test_keys_are_in_order_and_others_run_meanwhile(client: weir.Client, queue: 
 
 def test_a_long_line_of_one_key_leaves_handlers_for_the_others(client: weir.Client, queue: str) -> None:
     many = f"{queue}-many"
-    client.create_queue(many, lanes=16)
-    client.create_group(many, "g", ordered=True, patience=3600)
+    client.create_queue(many)
+    client.create_group(many, "g", ordered=True)
     client.send_batch(many, [weir.Outgoing("hot", key="hot")] * 10)
     began, other = threading.Event(), threading.Event()
     done: Counter[str] = Counter()
@@ -372,7 +372,7 @@ def test_exactly_once_is_refused_with_fewer_connections_than_handlers(queue: str
 def test_exactly_once_commits_rows_ack_and_messages_together(client: weir.Client, queue: str, dsn: str) -> None:
     client.send_batch(queue, list(range(20)))
     onward = f"{queue}-onward"
-    client.create_queue(onward, lanes=1)
+    client.create_queue(onward)
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute(f'create table "{queue}" (n int)')
 
@@ -419,7 +419,7 @@ def test_messages_of_a_killed_worker_are_elsewhere_within_the_lease(client: weir
     process.wait()
     [again] = client.receive(queue, wait=PATIENCE)
     assert again.attempt == 2
-    assert client.ack(queue, again.claim_id) == 1
+    assert again.ack() == 1
 
 
 def test_sigterm_stops_a_worker_when_its_handler_has_ended(client: weir.Client, queue: str, dsn: str) -> None:

@@ -57,7 +57,7 @@ select weir.list_schedules('other'); -- fail 42501
 select weir.snooze('mine', {claim}, array[]::bigint[]); -- ok
 select weir.finish('mine', {claim}, {first} + 2, '1'); -- ok
 select weir.finish_many('mine', array[{claim}], array[{first} + 2]); -- ok
-select weir.settle_many('mine', '{release}', array[{other_claim}]); -- ok
+select weir.settle_many('mine', '{release}', array[{other_claim}], array['{(,)}'::int8multirange]); -- ok
 select weir.enqueue('mine', 'k'); -- fail 42501
 select weir.enqueue_batch('mine', array['{"kind": "k"}']::jsonb[]); -- fail 42501
 select weir.cancel('mine', {first}); -- fail 42501
@@ -86,7 +86,7 @@ select weir.pop('other'); -- fail 42501
 select weir.peek('other'); -- fail 42501
 select weir.get('other', {first}); -- fail 42501
 select weir.get_many('other', array[{first}]); -- fail 42501
-select weir.settle_many('other', '{release}', array[{other_claim}]); -- fail 42501
+select weir.settle_many('other', '{release}', array[{other_claim}], array['{(,)}'::int8multirange]); -- fail 42501
 select weir.stats('other'); -- fail 42501
 select weir.list_groups('other'); -- fail 42501
 select weir.dead_letters('other'); -- fail 42501

@@ -32,8 +32,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from weir import calls
 from weir.errors import Error
-from weir.errors_generated import CLAIM_EXPIRED, CLAIM_NOT_FOUND, QUEUE_EXISTS
+from weir.errors_generated import CLAIM_EXPIRED, CLAIM_NOT_FOUND
 from weir.generated.client import Client, connect
+from weir.generated.consumer import Received
 from weir.generated.wait import STEP_MAX, Waiter
 from weir.types import Message
 
@@ -109,7 +110,7 @@ class Leases:
                 claims = list(self._held)
             for queue, claim_id in claims:
                 try:
-                    self._client.run(calls.extend(queue, claim_id, self._lease, None))
+                    self._client.run(calls.extend(queue, None, [claim_id], self._lease))
                 except Error as error:
                     if error.code in _LOST:
                         with self._lock:
@@ -144,7 +145,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         self._client = connection.weir
         self._leases = Leases(self._client, self._lease)
         self._waiters: dict[str, Waiter] = {}
-        self._claimed: dict[str, Message[Any]] = {}
+        self._claimed: dict[str, Received[Any]] = {}
         self._no_ack: set[str] = set()
 
     def settle(self, kind: str, delivery_tag: str) -> None:
@@ -152,13 +153,12 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         message = self._claimed.pop(delivery_tag, None)
         if message is None:
             return
-        at, ids = (message.queue, message.claim_id), [message.id]
-        self._leases.remove(*at, message.id)
+        self._leases.remove(message.queue, message.claim_id, message.id)
         settle: dict[str, Callable[[], int]] = {
-            "ack": lambda: self._client.ack(*at, ids),
-            "nack": lambda: self._client.nack(*at, ids, delay=0),
-            "release": lambda: self._client.release(*at, ids),
-            "reject": lambda: self._client.reject(*at, ids, reason="rejected by the consumer"),
+            "ack": message.ack,
+            "nack": lambda: message.nack(0),
+            "release": message.release,
+            "reject": lambda: message.reject("rejected by the consumer"),
         }
         try:
             self._run(settle[kind])
@@ -190,11 +190,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
     # --- what Kombu asks of a transport
 
     def _new_queue(self, queue: str, **_: Any) -> None:
-        try:
-            self._run(lambda: self._client.create_queue(queue_name(queue), **self._settings))
-        except Error as error:
-            if error.code != QUEUE_EXISTS:
-                raise
+        self._run(lambda: self._client.create_queue(queue_name(queue), **self._settings))
 
     def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
         self._run(lambda: self._client.send(queue_name(queue), message, delay=_due(message)))
@@ -243,7 +239,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
                 self._waiters[queue].found()
         return [self._delivery(message) for message in messages]
 
-    def _delivery(self, message: Message[Any]) -> dict[str, Any]:
+    def _delivery(self, message: Received[Any]) -> dict[str, Any]:
         """Return what Kombu takes for a message, and remember the claim under its tag."""
         tag = f"{message.queue}/{message.claim_id}/{message.id}"
         self._claimed[tag] = message

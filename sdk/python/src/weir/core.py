@@ -466,7 +466,7 @@ class Core:
         before = time.monotonic()
         ids = [claim.id for claim in claims]
         try:
-            await self._port.run(calls.extend_all(self._o.queue, self._o.group, ids, self._o.lease))
+            await self._port.run(calls.extend(self._o.queue, self._o.group, ids, self._o.lease))
         except Error as error:
             if len(claims) > 1 and not error.retryable:
                 return all([await self._extend([claim]) for claim in claims if claim.open])
@@ -512,9 +512,7 @@ class Core:
                 await asyncio.Event().wait()
             await asyncio.sleep(jitter(1.5))
             try:
-                steps = await self._port.run(calls.maintain(0.5))
-                while steps > 0:
-                    steps = await self._port.run(calls.maintain(None))
+                await self._port.run(calls.maintain(0.5))
             except Error as error:
                 self._report(error, None)
 

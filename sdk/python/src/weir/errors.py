@@ -10,14 +10,13 @@ from typing import Any
 
 import psycopg
 
-from weir.errors_generated import CODES, QUEUE_NOT_FOUND
+from weir.errors_generated import CODES
 
 __all__ = ["Cancelled", "Error", "PayloadError", "Reject", "RetryAfter", "Snooze"]
 
 CANNOT_CONNECT = "08001"
 CONNECTION_FAILURE = "08006"
 NOT_SUPPORTED = "WR015"
-IN_FAILED_TRANSACTION = "25P02"
 DATA_EXCEPTION = "22000"
 
 # Of PostgreSQL's own codes: classes, and single codes, after which the same call may succeed later.
@@ -141,15 +140,6 @@ def from_driver(error: Exception) -> Error:
     if isinstance(error, (psycopg.DataError, psycopg.ProgrammingError)):  # a value that the driver cannot pass on
         return Error(DATA_EXCEPTION, str(error))
     return Error(CONNECTION_FAILURE, f"the connection to the database broke: {error}", reported=False)
-
-
-def queue_gone(queue: str) -> Error:
-    """Say that a queue was there before, as the transaction that met this cannot ask any more."""
-    return Error(
-        QUEUE_NOT_FOUND,
-        f'there is no queue "{queue}" any more',
-        hint="It was dropped or renamed, and the transaction is over.",
-    )
 
 
 def cannot_connect(error: Exception, code: str | None = None) -> Error:

@@ -160,11 +160,11 @@ class AsyncHandlers:
                 result = await self._call(message, context)
                 value = result.value if isinstance(result, Finished) else None
                 context.settling = True
-                if await tx.finish(message.queue, message.claim_id, message.id, value) == 0:
+                if await tx.finish(message.queue, message, value) == 0:
                     raise AlreadyFinished
                 return None
             context.settling = True
-            if await tx.ack(message.queue, message.claim_id, [message.id]) == 0:
+            if await tx.ack(message.queue, message) == 0:
                 raise AlreadyFinished
             await self._call(message, context)
         return None
@@ -227,11 +227,11 @@ class ThreadHandlers:
                 result = self._call(message, context)
                 value = result.value if isinstance(result, Finished) else None
                 context.settling = True
-                if tx.finish(message.queue, message.claim_id, message.id, value) == 0:
+                if tx.finish(message.queue, message, value) == 0:
                     raise AlreadyFinished
                 return None
             context.settling = True
-            if tx.ack(message.queue, message.claim_id, [message.id]) == 0:
+            if tx.ack(message.queue, message) == 0:
                 raise AlreadyFinished
             self._call(message, context)
         return None

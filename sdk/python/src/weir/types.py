@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -31,9 +31,9 @@ class Message(Generic[T]):
     """A message that was received, popped or looked at."""
 
     id: int
-    """Identifies the message within its queue; rises."""
+    """Identifies the message; rises within its queue."""
     claim_id: int
-    """What ack takes; 0 when the message was only looked at."""
+    """Of the receive, the same for all of its messages; 0 when the message was only looked at."""
     attempt: int
     """1 at the first delivery; 0 when the message was only looked at."""
     key: str | None
@@ -42,6 +42,26 @@ class Message(Generic[T]):
     enqueued_at: datetime
     queue: str
     group: str
+
+
+class Claimed(Protocol):
+    """A message under a claim: one that was received, or its numbers, as a Ref has them."""
+
+    @property
+    def claim_id(self) -> int:
+        """The claim."""
+
+    @property
+    def id(self) -> int:
+        """The message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The numbers of a message that was received, in its place."""
+
+    claim_id: int
+    id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +110,6 @@ class Group:
     max_attempts: int
     backoff_min: timedelta
     backoff_max: timedelta
-    patience: timedelta
     created_at: datetime
     paused: bool
     """By itself or with its queue."""
@@ -111,20 +130,37 @@ class Queue:
 
     queue: str
     lanes: int
+    """In so many parts its keys are shared out."""
     message_bytes_max: int
-    segment_bytes: int
-    claims_bytes: int
     created_at: datetime
     paused: bool
     priorities: int
     aging: timedelta
     ttl: timedelta
-    retention: timedelta
     dedup_window: timedelta
     backlog_max: int
     """0: no limit."""
     job_retention: timedelta
     """How long what happened to tracked jobs is kept after they ended."""
+    log: str
+    """What keeps its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What keeps the messages of some queues, and its settings."""
+
+    log: str
+    unlogged: bool
+    """Its messages do not survive a crash of PostgreSQL."""
+    segment_bytes: int
+    claims_bytes: int
+    retention: timedelta
+    """How long what all groups have finished is kept."""
+    queues: int
+    """How many use it."""
+    bytes: int
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +296,7 @@ class WorkflowStep:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What becomes of some messages of one claim; ``ids`` None means all that are left of it."""
+    """What becomes of messages of one claim; ``ids`` None, of an ack, means all that are left of it."""
 
     claim_id: int
     ids: tuple[int, ...] | None = None

@@ -13,7 +13,8 @@ import psycopg
 import psycopg_pool
 
 from weir import calls, codec
-from weir.aio.consumer import AsyncConsumer
+from weir.aio.admin import AsyncAdminCalls
+from weir.aio.consumer import AsyncConsumer, AsyncReceived
 from weir.aio.http import AsyncGathered, AsyncHttp
 from weir.aio.job_calls import AsyncJobCalls
 from weir.aio.postgres import AsyncJoined, AsyncPostgres, AsyncTransport, committing
@@ -28,16 +29,15 @@ from weir.refusal import check_target
 from weir.runtime import AsyncReturns, AsyncToken, async_sleep, jitter
 from weir.types import (
     Binding,
+    Claimed,
     DeadLetter,
     Duration,
     Finding,
-    Group,
     GroupStats,
     Json,
     Message,
     Outgoing,
     Published,
-    Queue,
     StoredMessage,
     seconds,
 )
@@ -66,7 +66,7 @@ def connect_async(
     return AsyncClient(AsyncPostgres.at(target, pool_max=pool_max), hooks=hooks)
 
 
-class AsyncClient(AsyncJobCalls):
+class AsyncClient(AsyncAdminCalls, AsyncJobCalls):
     """The engine's functions. Many may use one client at the same time.
 
     Calls are tried again after an error that will pass, as far as it is known that they did nothing. Options that are
@@ -158,10 +158,7 @@ class AsyncClient(AsyncJobCalls):
         return await self.again(lambda: sends.send(to, texts, size), False)
 
     async def _send_all(self, to: Aim, texts: Sequence[calls.Text]) -> list[int]:
-        call = calls.send_texts(to.queue, texts, delay=to.delay, priority=to.priority)
-        if isinstance(self.transport, AsyncPostgres) and call.own is not None:
-            self.transport.own_calls.expect(call.own)
-        return await self.transport.run(call)
+        return await self.transport.run(calls.send_texts(to.queue, texts, delay=to.delay, priority=to.priority))
 
     async def _enqueue_all(self, to: Aim, texts: Sequence[str]) -> list[int]:
         call = calls.enqueue_texts(to.queue, texts, delay=to.delay, priority=to.priority, tracked=to.tracked)
@@ -174,18 +171,14 @@ class AsyncClient(AsyncJobCalls):
 
         ``tx`` is a connection or a cursor of psycopg, or what SQLAlchemy or Django call a session or a connection.
         """
-        return AsyncClient(self._joined(tx), retries=0, hooks=self.hooks)
-
-    def _joined(self, tx: Any) -> AsyncJoined:
-        """Return a transport of a transaction, which knows what this client's knows."""
-        return AsyncJoined(tx, getattr(self.transport, "own_calls", None))
+        return AsyncClient(AsyncJoined(tx), retries=0, hooks=self.hooks)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncTransaction]:
         """Begin a transaction: it commits when the block ends and rolls back when the block fails.
 
-        Over HTTP it can only ``send``, ``send_batch``, ``ack`` and ``finish``; they are sent when the block ends, and
-        have no results within it.
+        Over HTTP it can only ``send``, ``send_batch``, ``ack``, ``ack_all`` and ``finish``; they are sent when the
+        block ends, and have no results within it.
         """
         if isinstance(self.transport, AsyncHttp):
             gathered = AsyncGathered()
@@ -193,7 +186,7 @@ class AsyncClient(AsyncJobCalls):
             await gathered.commit(self.transport)
         elif isinstance(self.transport, AsyncPostgres):
             async with self.transport.connection() as conn, committing(conn):
-                yield AsyncTransaction(self._joined(conn), retries=0, hooks=self.hooks)
+                yield AsyncTransaction(AsyncJoined(conn), retries=0, hooks=self.hooks)
         elif isinstance(self.transport, AsyncJoined) and isinstance(self.transport.tx, psycopg.AsyncConnection):
             async with committing(self.transport.tx):
                 yield AsyncTransaction(self.transport, retries=0, hooks=self.hooks)
@@ -298,7 +291,7 @@ class AsyncClient(AsyncJobCalls):
         max: int | None = None,
         lease: Duration | None = None,
         wait: Duration | None = None,
-    ) -> list[Message[Any]]:
+    ) -> list[AsyncReceived[Any]]:
         """Claim messages: nobody else of the group gets them until the lease ends. ``wait`` for a first one at most."""
         call = calls.receive(queue, group=group, max=max, lease=lease, wait=wait)
         end = time.monotonic() + (0 if wait is None else seconds(wait))
@@ -308,7 +301,7 @@ class AsyncClient(AsyncJobCalls):
                 messages = await self.run(call)
                 left = end - time.monotonic()
                 if messages or left <= 0:
-                    return messages
+                    return [AsyncReceived.of(message, self) for message in messages]
                 if not isinstance(self.transport, AsyncHttp):
                     await waiter.wait(left)
         finally:
@@ -350,46 +343,62 @@ class AsyncClient(AsyncJobCalls):
         """
         return await self.run(calls.get_many(queue, ids))
 
-    async def ack(
-        self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
-    ) -> int:
-        """Finish messages of a claim, all of it unless ``ids`` says which; return how many were finished."""
-        return await self.run(calls.ack(queue, claim_id, ids, group))
+    async def ack(self, queue: str, messages: Claimed | Sequence[Claimed]) -> int:
+        """Finish a message, or several, and no others of their claim; return how many were not finished before.
+
+        ``messages`` are what ``receive`` gave, or a ``Ref`` of who has kept only the numbers; of one receive or of
+        many. What is asked for, here and below, is done to all of them, or to none when it fails.
+        """
+        return await self._settle("ack", queue, messages)
+
+    async def ack_all(self, queue: str, claim_id: int) -> int:
+        """Finish what of a claim is not finished yet; all messages of one receive have the same claim_id."""
+        return await self.run(calls.ack_all(queue, claim_id))
 
     async def nack(
         self,
         queue: str,
-        claim_id: int,
-        ids: Sequence[int] | None = None,
+        messages: Claimed | Sequence[Claimed],
         *,
         delay: Duration | None = None,
         reason: str | None = None,
-        group: str | None = None,
     ) -> int:
         """Give messages back, to be delivered again after ``delay`` or the group's backoff."""
-        return await self.run(calls.nack(queue, claim_id, ids, delay, reason, group))
+        return await self._settle("nack", queue, messages, delay, reason)
 
-    async def reject(
-        self,
-        queue: str,
-        claim_id: int,
-        ids: Sequence[int] | None = None,
-        *,
-        reason: str | None = None,
-        group: str | None = None,
-    ) -> int:
+    async def reject(self, queue: str, messages: Claimed | Sequence[Claimed], *, reason: str | None = None) -> int:
         """Make messages dead letters at once."""
-        return await self.run(calls.reject(queue, claim_id, ids, reason, group))
+        return await self._settle("reject", queue, messages, None, reason)
 
-    async def release(
-        self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
-    ) -> int:
+    async def release(self, queue: str, messages: Claimed | Sequence[Claimed]) -> int:
         """Give messages back unused: they are delivered again at once, and the attempt is not counted."""
-        return await self.run(calls.release(queue, claim_id, ids, group))
+        return await self._settle("release", queue, messages)
 
-    async def extend(self, queue: str, claim_id: int, lease: Duration, *, group: str | None = None) -> datetime:
-        """Give a live claim more time, from now, and return its deadline."""
-        return await self.run(calls.extend(queue, claim_id, lease, group))
+    async def snooze(self, queue: str, messages: Claimed | Sequence[Claimed], *, delay: Duration = 60) -> int:
+        """Give messages back for later; the attempt is not counted."""
+        return await self._settle("snooze", queue, messages, delay)
+
+    async def _settle(
+        self,
+        kind: str,
+        queue: str,
+        messages: Claimed | Sequence[Claimed],
+        delay: Duration | None = None,
+        reason: str | None = None,
+    ) -> int:
+        several = calls.listed(messages)
+        if not several:
+            return 0
+        items = calls.settlements(several, delay, reason)
+        return await self.run(calls.settle(kind, queue, calls.group_of(several), items))
+
+    async def extend(self, queue: str, messages: Claimed | Sequence[Claimed], lease: Duration) -> datetime:
+        """Give the claims of messages more time, from now, and return the earliest deadline."""
+        several = calls.listed(messages)
+        claims = sorted({message.claim_id for message in several})
+        if not claims:
+            raise ValueError("extend needs a message, whose claim is to be extended")
+        return await self.run(calls.extend(queue, calls.group_of(several), claims, lease))
 
     # --- dead letters
 
@@ -412,84 +421,6 @@ class AsyncClient(AsyncJobCalls):
         """Remove dead letters for good."""
         return await self.run(calls.discard(queue, group=group, ids=ids))
 
-    # --- queues and groups
-
-    async def create_queue(
-        self, queue: str, *, lanes: int | None = None, message_bytes_max: int | None = None, **settings: Any
-    ) -> None:
-        """Create a queue and its group ``default``. Further settings are those of the SQL function."""
-        settings |= {"lanes": lanes, "message_bytes_max": message_bytes_max}
-        await self.run(calls.create_queue(queue, settings))
-
-    async def create_group(
-        self,
-        queue: str,
-        group: str,
-        *,
-        ordered: bool | None = None,
-        start: str | datetime | None = None,
-        max_attempts: int | None = None,
-        backoff_min: Duration | None = None,
-        backoff_max: Duration | None = None,
-        patience: Duration | None = None,
-        **settings: Any,
-    ) -> None:
-        """Create a group, which is delivered every message from ``start`` on: 'start', 'end' or a time."""
-        settings |= {
-            "ordered": ordered,
-            "start": start,
-            "max_attempts": max_attempts,
-            "backoff_min": backoff_min,
-            "backoff_max": backoff_max,
-            "patience": patience,
-        }
-        await self.run(calls.create_group(queue, group, settings))
-
-    async def configure_queue(self, queue: str, **settings: Any) -> None:
-        """Change settings of a queue in use: those of ``weir.configure_queue``, durations as anywhere here."""
-        await self.run(calls.configure_queue(queue, settings))
-
-    async def configure_group(self, queue: str, group: str, **settings: Any) -> None:
-        """Change settings of a group in use: those of ``weir.configure_group``."""
-        await self.run(calls.configure_group(queue, group, settings))
-
-    async def rename_queue(self, queue: str, new_name: str) -> None:
-        """Give a queue another name; what it holds stays."""
-        await self.run(calls.rename_queue(queue, new_name))
-
-    async def list_queues(self) -> list[Queue]:
-        """List the queues that the caller may see, by name."""
-        return await self.run(calls.list_queues())
-
-    async def drop_queue(self, queue: str) -> None:
-        """Remove a queue with all its messages."""
-        await self.run(calls.drop_queue(queue))
-
-    async def drop_group(self, queue: str, group: str) -> None:
-        """Remove a group."""
-        await self.run(calls.drop_group(queue, group))
-
-    async def list_groups(self, queue: str) -> list[Group]:
-        """List the groups of a queue, by name."""
-        return await self.run(calls.list_groups(queue))
-
-    async def seek(self, queue: str, group: str, position: str | datetime) -> None:
-        """Move a group to 'start', 'end', a time or the message with an id."""
-        text = position if isinstance(position, str) else position.isoformat()
-        await self.run(calls.seek(queue, group, text))
-
-    async def pause(self, queue: str, *, group: str | None = None) -> None:
-        """Stop delivery to a group, or to all."""
-        await self.run(calls.pause(queue, group))
-
-    async def resume(self, queue: str, *, group: str | None = None) -> None:
-        """End a pause."""
-        await self.run(calls.resume(queue, group))
-
-    async def purge(self, queue: str, *, group: str | None = None) -> int:
-        """Drop what a group, or every one, has not finished, and return how many messages that were."""
-        return await self.run(calls.purge(queue, group))
-
     # --- the engine
 
     async def stats(self, queue: str | None = None) -> list[GroupStats]:
@@ -501,7 +432,10 @@ class AsyncClient(AsyncJobCalls):
         return await self.run(calls.doctor())
 
     async def maintain(self, *, every: Duration | None = None) -> int:
-        """Give space back, unless somebody began to within `every`; returns how many steps it took. Workers do it."""
+        """Give space back, unless somebody began to within `every`; returns how much it did. Workers do it.
+
+        It commits after each step, and so is no part of a transaction.
+        """
         return await self.run(calls.maintain(every))
 
     async def version(self) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,30 +16,42 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
 class AsyncReceived(Message[T]):
-    """A message that knows how to ack itself."""
+    """A message that knows how to ack itself. What is done to it is done to no other of its claim, but ``extend``."""
 
-    client: AsyncClient = field(repr=False, compare=False)
+    _client: AsyncClient
+
+    @classmethod
+    def of(cls, message: Message[Any], client: AsyncClient, payload: type[T] | Any = Any) -> AsyncReceived[T]:
+        """Return a message that is acked by a client, with its payload decoded."""
+        received = cls.__new__(cls)
+        received.__dict__.update(message.__dict__, _client=client, payload=codec.decode(message.payload, payload))
+        return received
 
     async def ack(self, tx: Any = None) -> int:
-        """Finish it; in the caller's transaction when one is given."""
-        client = self.client if tx is None else self.client.in_(tx)
-        return await client.ack(self.queue, self.claim_id, [self.id], group=self.group)
+        """Finish it; in the caller's transaction when one is given. 0: it was finished before."""
+        client = self._client if tx is None else self._client.in_(tx)
+        return await client.ack(self.queue, self)
 
     async def nack(self, delay: Duration | None = None, reason: str | None = None) -> int:
         """Give it back, to be delivered again after ``delay`` or the group's backoff."""
-        return await self.client.nack(
-            self.queue, self.claim_id, [self.id], delay=delay, reason=reason, group=self.group
-        )
+        return await self._client.nack(self.queue, self, delay=delay, reason=reason)
 
     async def reject(self, reason: str | None = None) -> int:
         """Make it a dead letter."""
-        return await self.client.reject(self.queue, self.claim_id, [self.id], reason=reason, group=self.group)
+        return await self._client.reject(self.queue, self, reason=reason)
+
+    async def release(self) -> int:
+        """Give it back unused: it is delivered again at once, and the attempt is not counted."""
+        return await self._client.release(self.queue, self)
+
+    async def snooze(self, delay: Duration = 60) -> int:
+        """Give it back for later; the attempt is not counted."""
+        return await self._client.snooze(self.queue, self, delay=delay)
 
     async def extend(self, lease: Duration) -> datetime:
-        """Give its claim more time, from now."""
-        return await self.client.extend(self.queue, self.claim_id, lease, group=self.group)
+        """Give its claim, with all the messages of its receive, more time, from now."""
+        return await self._client.extend(self.queue, self, lease)
 
 
 class AsyncConsumer(Generic[T]):
@@ -68,14 +78,9 @@ class AsyncConsumer(Generic[T]):
         messages = await self._client.receive(
             self.queue, group=self.group, max=self._max, lease=self._lease, wait=self._wait
         )
-        return [self._received(message) for message in messages]
+        return [AsyncReceived.of(message, self._client, self._payload) for message in messages]
 
     async def __aiter__(self) -> AsyncIterator[AsyncReceived[T]]:
         while True:
             for message in await self.receive():
                 yield message
-
-    def _received(self, message: Message[Any]) -> AsyncReceived[T]:
-        fields = {f.name: getattr(message, f.name) for f in dataclasses.fields(message)}
-        fields["payload"] = codec.decode(message.payload, self._payload)
-        return AsyncReceived(**fields, client=self._client)

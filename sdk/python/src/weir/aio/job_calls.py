@@ -14,7 +14,18 @@ from weir.errors import Error
 from weir.errors_generated import MESSAGE_NOT_FOUND
 from weir.hooks import Hooks, as_sent, outgoing
 from weir.runtime import AsyncReturns
-from weir.types import Duration, Enqueued, JobStatus, Json, Outgoing, Schedule, Step, WorkflowStep
+from weir.types import (
+    Claimed,
+    Duration,
+    Enqueued,
+    JobStatus,
+    Json,
+    Outgoing,
+    Schedule,
+    Settlement,
+    Step,
+    WorkflowStep,
+)
 
 T = TypeVar("T")
 
@@ -124,18 +135,16 @@ class AsyncJobCalls(ABC):
         return await self.run(calls.cancel(queue, id, reason))
 
     async def progress(
-        self, queue: str, claim_id: int, id: int, progress: Any = None, *, lease: Duration | None = None
+        self, queue: str, message: Claimed, progress: Any = None, *, lease: Duration | None = None
     ) -> bool:
         """Tell how far a job is; False when it was cancelled."""
-        return await self.run(calls.progress(queue, claim_id, id, codec.encode(progress), lease))
+        call = calls.progress(queue, message.claim_id, message.id, codec.encode(progress), lease)
+        return await self.run(call)
 
-    async def finish(self, queue: str, claim_id: int, id: int, result: Any = None) -> int:
+    async def finish(self, queue: str, message: Claimed, result: Any = None) -> int:
         """Ack a job and keep its result, if it is tracked."""
-        return await self.run(calls.finish(queue, claim_id, id, codec.encode(result)))
-
-    async def snooze(self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, delay: Duration = 60) -> int:
-        """Give messages back for later; the attempt is not counted."""
-        return await self.run(calls.snooze(queue, claim_id, ids, delay))
+        item = Settlement(message.claim_id, (message.id,), result=codec.encode(result))
+        return await self.run(calls.settle("finish", queue, calls.group_of([message]), [item]))
 
     # --- schedules
 
@@ -214,10 +223,10 @@ class AsyncJobCalls(ABC):
             return await self.run(calls.start_workflow(queue, as_sent(planned, sending), name))
 
     async def start_chain(
-        self, queue: str, steps: Sequence[Step | Mapping[str, Any]], *, name: str | None = None
+        self, queue: str, jobs: Sequence[Step | Mapping[str, Any]], *, name: str | None = None
     ) -> int:
         """Start jobs that come one after the other: see ``start_workflow``."""
-        planned = [calls.step(each) for each in steps]
+        planned = [calls.step(each) for each in jobs]
         with self.hooks.sending(queue, outgoing(planned)) as sending:
             return await self.run(calls.start_chain(queue, as_sent(planned, sending), name))
 

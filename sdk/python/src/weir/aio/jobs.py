@@ -54,8 +54,7 @@ class AsyncRunningJob:
 
     async def progress(self, value: Any = None) -> bool:
         """Tell how far it is; False when the job was cancelled."""
-        message = self.message
-        return await self._client.progress(message.queue, message.claim_id, message.id, value)
+        return await self._client.progress(self.message.queue, self.message, value)
 
 
 @dataclass(frozen=True)

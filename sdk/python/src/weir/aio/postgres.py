@@ -5,7 +5,6 @@ from __future__ import annotations
 import select
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import psycopg
@@ -13,8 +12,7 @@ import psycopg_pool
 from psycopg.rows import tuple_row
 
 from weir import errors
-from weir.calls import Call, Row, own
-from weir.calls.own import KEPT_MAX, OwnCalls
+from weir.calls import Call, Row
 from weir.errors_generated import INVALID_ARGUMENT
 from weir.foreign import async_connection
 from weir.refusal import refusal, unreadable
@@ -24,8 +22,9 @@ T = TypeVar("T")
 
 # prepare_threshold: a server-side prepared statement does not survive a transaction-mode pooler.
 _CONNECTION = {"autocommit": True, "prepare_threshold": None}
-# So many calls of a statement, as nobody makes, until psycopg prepares it without being told to.
-_ONLY_TOLD = 2**62
+# So many calls of a statement until it is prepared, and so many statements of a connection stay so.
+_PREPARE_AFTER = 5
+_PREPARED_MAX = 100
 # A worker receives, settles, renews and maintains at the same time.
 _BESIDE = 4
 
@@ -55,19 +54,16 @@ async def direct(conn: psycopg.AsyncConnection[Any]) -> bool:
 
 
 async def _prepare(conn: psycopg.AsyncConnection[Any]) -> None:
-    """Have the calls of queues' own functions prepared where that lasts."""
+    """Have calls that are made often prepared where that lasts."""
     if await direct(conn):
-        conn.prepare_threshold, conn.prepared_max = _ONLY_TOLD, KEPT_MAX
+        conn.prepare_threshold, conn.prepared_max = _PREPARE_AFTER, _PREPARED_MAX
 
 
 class AsyncPostgres:
     """A pool of connections; each call is a transaction of its own."""
 
-    def __init__(
-        self, pool: psycopg_pool.AsyncConnectionPool[Any], *, owned: bool, own_calls: OwnCalls | None = None
-    ) -> None:
+    def __init__(self, pool: psycopg_pool.AsyncConnectionPool[Any], *, owned: bool) -> None:
         self.pool = pool
-        self.own_calls = own_calls or OwnCalls()
         self._owned = owned
         self._opened = not owned
         self._opening = AsyncLock()
@@ -102,19 +98,22 @@ class AsyncPostgres:
             check=_check,
             timeout=10,
         )
-        return AsyncPostgres(pool, owned=True, own_calls=self.own_calls)
+        return AsyncPostgres(pool, owned=True)
 
     async def run(self, call: Call[T]) -> T:
         """Do a call in a transaction of its own."""
         async with self.connection() as conn:
-
-            async def alone(sql: str, params: Sequence[Any], often: bool = False) -> list[Row]:
-                if conn.autocommit:
-                    return await fetch(conn, sql, params, often)
+            if conn.autocommit:
+                return call.rows(await fetch(conn, *call.query()))
+            if not call.commits:
                 async with committing(conn):
-                    return await fetch(conn, sql, params, often)
-
-            return await perform(call, self.own_calls, alone)
+                    return call.rows(await fetch(conn, *call.query()))
+            await conn.set_autocommit(True)
+            try:
+                return call.rows(await fetch(conn, *call.query()))
+            finally:
+                if not conn.closed:
+                    await conn.set_autocommit(False)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
@@ -177,67 +176,23 @@ class AsyncPostgres:
 class AsyncJoined:
     """The transaction, or the connection, of somebody else: calls become part of it."""
 
-    def __init__(self, tx: Any, own_calls: OwnCalls | None = None) -> None:
+    def __init__(self, tx: Any) -> None:
         self.tx = tx
-        self.own_calls = own_calls or OwnCalls()
 
     async def run(self, call: Call[T]) -> T:
         """Do a call in that transaction."""
-        conn = await async_connection(self.tx)
-        return await perform(call, self.own_calls, partial(fetch, conn))
+        return call.rows(await fetch(await async_connection(self.tx), *call.query()))
 
     async def aclose(self) -> None:
         """Leave it open: it is not ours."""
 
 
-class AsyncFetch(Protocol):
-    """What runs a query and returns its rows; one that comes often is prepared where that lasts."""
-
-    async def __call__(self, sql: str, params: Sequence[Any], often: bool = False, /) -> list[Row]:
-        """Run it."""
-
-
-async def perform(call: Call[T], own_calls: OwnCalls, fetch: AsyncFetch) -> T:
-    """Do a call: through the queue's own function where its name is known, and else through the public one."""
-    sql = await _own_statement(call, own_calls, fetch)
-    if call.own is None or sql is None:
-        return call.rows(await fetch(*call.query()))
-    try:
-        return call.rows(await fetch(sql, call.own.params, True))
-    except errors.Error as error:
-        if errors.sqlstate(error.__cause__) != own.GONE:
-            raise
-    own_calls.forget(call.own)
-    try:
-        return call.rows(await fetch(*call.query()))
-    except errors.Error as error:
-        if error.code == errors.IN_FAILED_TRANSACTION:
-            raise errors.queue_gone(call.own.queue) from error
-        raise
-
-
-async def _own_statement(call: Call[Any], own_calls: OwnCalls, fetch: AsyncFetch) -> str | None:
-    """Return the statement that calls a queue's own function; None when the public one is to be called."""
-    if call.own is None:
-        return None
-    sql, ask = own_calls.find(call.own)
-    if not ask:
-        return sql
-    [[tells]] = await fetch(own.TELLS, [])
-    if not tells:
-        own_calls.give_up()
-        return None
-    [[name]] = await fetch(own.NAME, [call.own.queue, call.own.verb])
-    return own_calls.keep(call.own, name)
-
-
-async def fetch(conn: Any, sql: str, params: Sequence[Any], often: bool = False) -> list[Row]:
+async def fetch(conn: Any, sql: str, params: Sequence[Any]) -> list[Row]:
     """Run a query and return its rows as tuples, whatever rows the caller's connection makes."""
     try:
         if isinstance(conn, psycopg.AsyncConnection):
             async with conn.cursor(row_factory=tuple_row) as cursor:
-                now = often and conn.prepare_threshold == _ONLY_TOLD
-                await cursor.execute(sql.encode(), params, prepare=now or None)
+                await cursor.execute(sql.encode(), params)
                 return await cursor.fetchall()
         plain = conn.cursor()  # another driver of DB-API
         plain.execute(sql, list(params))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from weir.calls.call import (
     Arg,
     Call,
+    Query,
     Request,
     Row,
     field,
@@ -29,6 +31,7 @@ from weir.types import (
     Finding,
     Group,
     GroupStats,
+    Log,
     Queue,
     millis,
     span,
@@ -100,7 +103,7 @@ def _of_dead_letters(name: str, result: str, queue: str, group: str, ids: Sequen
 # Settings that are durations: intervals in SQL, `<name>ms` over HTTP.
 _DURATIONS = {
     *("ttl", "retention", "dedup_window", "aging", "job_retention"),
-    *("backoff_min", "backoff_max", "patience", "rate_period"),
+    *("backoff_min", "backoff_max", "rate_period"),
 }
 
 
@@ -110,8 +113,6 @@ def _settings(settings: Mapping[str, Any]) -> tuple[list[Arg], dict[str, Any]]:
     for name, value in settings.items():
         if value is None:
             continue
-        if not name.isidentifier():
-            raise ValueError(f"{name!r} is not the name of a setting")
         if name in _DURATIONS:
             args.append(Arg(name, "interval", span(value)))
             body[f"{name}_ms"] = millis(value)
@@ -130,10 +131,10 @@ def _type_of(name: str, value: Any) -> str:
     return {bool: "bool", int: "int", str: "text"}[type(value)]
 
 
-def create_queue(queue: str, settings: Mapping[str, Any]) -> Call[None]:
+def create_queue(queue: str, settings: Mapping[str, Any]) -> Call[bool]:
     args, body = _settings(settings)
     sql, params = write("create_queue", [Arg("queue_name", "text", queue), *args])
-    return written("create_queue", sql, params, nothing, Request("PUT", queue_path(queue), body), nothing, False)
+    return written("create_queue", sql, params, first, Request("PUT", queue_path(queue), body, makes=True), bool, False)
 
 
 def create_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call[None]:
@@ -158,8 +159,8 @@ def rename_queue(queue: str, new_name: str) -> Call[None]:
 
 
 _QUEUE = (
-    "queue_name, lanes, message_bytes_max, segment_bytes, claims_bytes, created_at, paused, priorities, aging, ttl, "
-    "retention, dedup_window, coalesce(backlog_max, 0), job_retention"
+    "queue_name, lanes, message_bytes_max, created_at, paused, priorities, aging, ttl, dedup_window, "
+    "coalesce(backlog_max, 0), job_retention, log"
 )
 
 
@@ -172,17 +173,15 @@ def list_queues() -> Call[list[Queue]]:
                 q["queue"],
                 q["lanes"],
                 q["message_bytes_max"],
-                q["segment_bytes"],
-                q["claims_bytes"],
                 parse_time(q["created_at"]),
                 q["paused"],
                 q["priorities"],
                 timedelta(milliseconds=q["aging_ms"]),
                 timedelta(milliseconds=q["ttl_ms"]),
-                timedelta(milliseconds=q["retention_ms"]),
                 timedelta(milliseconds=q["dedup_window_ms"]),
                 q["backlog_max"],
                 timedelta(milliseconds=q["job_retention_ms"]),
+                q["log"],
             )
             for q in found["queues"]
         ]
@@ -191,6 +190,51 @@ def list_queues() -> Call[list[Queue]]:
         return [Queue(*row) for row in found]
 
     return written("list_queues", sql, params, rows, Request("GET", "/v1/queues"), answer, True)
+
+
+def create_log(log: str, settings: Mapping[str, Any]) -> Call[bool]:
+    args, body = _settings(settings)
+    sql, params = write("create_log", [Arg("log_name", "text", log), *args])
+    return written("create_log", sql, params, first, Request("PUT", _log_path(log), body, makes=True), bool, False)
+
+
+def configure_log(log: str, settings: Mapping[str, Any]) -> Call[None]:
+    args, body = _settings(settings)
+    sql, params = write("configure_log", [Arg("log_name", "text", log), *args])
+    return written("configure_log", sql, params, nothing, Request("PATCH", _log_path(log), body), nothing, True)
+
+
+def drop_log(log: str) -> Call[None]:
+    sql, params = write("drop_log", [Arg("log_name", "text", log)])
+    return written("drop_log", sql, params, nothing, Request("DELETE", _log_path(log)), nothing, False)
+
+
+def _log_path(log: str) -> str:
+    return f"/v1/logs/{quote(log, safe='')}"
+
+
+def list_logs() -> Call[list[Log]]:
+    columns = "log_name, unlogged, segment_bytes, claims_bytes, retention, queues, bytes, created_at"
+    sql, params = write("list_logs", [], columns)
+
+    def answer(found: Any) -> list[Log]:
+        return [
+            Log(
+                log["log"],
+                log["unlogged"],
+                log["segment_bytes"],
+                log["claims_bytes"],
+                timedelta(milliseconds=log["retention_ms"]),
+                log["queues"],
+                log["bytes"],
+                parse_time(log["created_at"]),
+            )
+            for log in found["logs"]
+        ]
+
+    return written(
+        "list_logs", sql, params, lambda rows: [Log(*row) for row in rows], Request("GET", "/v1/logs"), answer, True
+    )
 
 
 def drop_queue(queue: str) -> Call[None]:
@@ -211,15 +255,9 @@ def configure_group(queue: str, group: str, settings: Mapping[str, Any]) -> Call
     return written("configure_group", sql, params, nothing, request, nothing, True)
 
 
-# What groups have got since 0.1.0 is read through to_jsonb: of an older engine it is 0. Workers ask even that.
 _GROUP = (
-    "group_name, ordered, max_attempts, backoff_min, backoff_max, "
-    "coalesce((to_jsonb(list_groups) ->> 'patience')::interval, '0'), created_at, paused, "
-    "coalesce((to_jsonb(list_groups) ->> 'concurrency_max')::int, 0), "
-    "coalesce((to_jsonb(list_groups) ->> 'rate_max')::int, 0), "
-    "coalesce((to_jsonb(list_groups) ->> 'rate_period')::interval, '0'), "
-    "coalesce((to_jsonb(list_groups) ->> 'key_concurrency_max')::int, 0), "
-    "coalesce((to_jsonb(list_groups) ->> 'fair')::boolean, false)"
+    "group_name, ordered, max_attempts, backoff_min, backoff_max, created_at, paused, coalesce(concurrency_max, 0), "
+    "coalesce(rate_max, 0), rate_period, coalesce(key_concurrency_max, 0), fair"
 )
 
 
@@ -234,14 +272,13 @@ def list_groups(queue: str) -> Call[list[Group]]:
                 g["max_attempts"],
                 timedelta(milliseconds=g["backoff_min_ms"]),
                 timedelta(milliseconds=g["backoff_max_ms"]),
-                timedelta(milliseconds=g["patience_ms"]),
                 parse_time(g["created_at"]),
                 g["paused"],
-                g.get("concurrency_max", 0),
-                g.get("rate_max", 0),
-                timedelta(milliseconds=g.get("rate_period_ms", 0)),
-                g.get("key_concurrency_max", 0),
-                g.get("fair", False),
+                g["concurrency_max"],
+                g["rate_max"],
+                timedelta(milliseconds=g["rate_period_ms"]),
+                g["key_concurrency_max"],
+                g["fair"],
             )
             for g in found["groups"]
         ]
@@ -289,7 +326,7 @@ def _control(
 
 _STATS = (
     "queue_name, group_name, waiting, claimed, delayed, parked, dead, coalesce(oldest_age, '0'), "
-    "lanes, segments, bytes, to_jsonb(stats) ->> 'held_by'"
+    "lanes, segments, bytes, held_by"
 )
 
 
@@ -334,12 +371,10 @@ def doctor() -> Call[list[Finding]]:
 
 
 def maintain(every: Duration | None) -> Call[int]:
-    sql, params = write("maintain", [Arg("every", "interval", interval(every))])
-    return written("maintain", sql, params, first, None, _nothing_done, True)
+    def query() -> Query:
+        return "call weir.maintain(%s::interval)", [interval(0 if every is None else every)]
 
-
-def _nothing_done(_: Any) -> int:
-    return 0
+    return Call("maintain", query, first, lambda: None, int, True, commits=True)
 
 
 def version() -> Call[str]:

@@ -35,22 +35,8 @@ class Request:
     query: Mapping[str, Any] | None = None
     wait: float = 0
     """Seconds that the server may take on purpose."""
-
-
-@dataclass(frozen=True, slots=True)
-class OwnCall:
-    """A call of a queue's own function, which does what the public one does that finds it."""
-
-    queue: str
-    verb: str
-    sql: str
-    """The statement, with ``{function}`` for the name."""
-    params: Sequence[Any]
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What a client knows the statement by."""
-        return self.sql, self.queue
+    makes: bool = False
+    """What is asked is whether it was made: the answer is true or false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +45,15 @@ class Call(Generic[T]):
 
     name: str
     query: Callable[[], Query]
-    """Writes the call of the public function."""
+    """Writes the statement."""
     rows: Callable[[list[Row]], T]
     request: Callable[[], Request | None]
     """Writes the request; None when HTTP does not have it."""
     answer: Callable[[Any], T]
     repeatable: bool
     """Doing it twice does no harm."""
-    own: OwnCall | None = None
-    """The same through the queue's own function, where that can do it."""
+    commits: bool = False
+    """It commits by itself, and so is no part of a transaction."""
 
 
 def written(

@@ -2,184 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any
 
 from weir.calls.call import (
     Arg,
     Call,
-    OwnCall,
     Query,
     Request,
     field,
     fields,
     first,
     group_path,
-    interval,
     json_text,
     ms,
-    nothing,
     parse_time,
     write,
     written,
 )
-from weir.types import (
-    Duration,
-    Json,
-    Settlement,
-    millis,
-    span,
-)
-
-T = TypeVar("T")
+from weir.types import Claimed, Duration, Json, Settlement, millis, span
 
 
-_ACK_OWN = "select {function}(%s::bigint, %s::bigint[])"
+def listed(messages: Claimed | Sequence[Claimed]) -> Sequence[Claimed]:
+    """Return one message, or several, as several."""
+    return messages if isinstance(messages, Sequence) else [messages]
 
 
-def ack(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | None) -> Call[int]:
-    some = None if ids is None else list(ids)
-
-    def query() -> Query:
-        args = [
-            Arg("queue_name", "text", queue),
-            Arg("claim_id", "bigint", claim_id),
-            Arg("ids", "bigint[]", some),
-        ]
-        return write("ack", args)
-
-    def request() -> Request:
-        return Request("POST", f"{group_path(queue, group)}/ack", {"acks": [fields(claim_id=claim_id, ids=some)]})
-
-    own = OwnCall(queue, "ack", _ACK_OWN, [claim_id, some])
-    return Call("ack", query, first, request, field("acks", 0, "finished"), True, own)
+def group_of(messages: Sequence[Claimed]) -> str | None:
+    """Return the group that messages were received for, where they tell; only paths of HTTP have it."""
+    return getattr(messages[0], "group", None)
 
 
-def nack(
-    queue: str,
-    claim_id: int,
-    ids: Sequence[int] | None,
-    delay: Duration | None,
-    reason: str | None,
-    group: str | None,
-) -> Call[int]:
-    args = [
-        Arg("queue_name", "text", queue),
-        Arg("claim_id", "bigint", claim_id),
-        Arg("ids", "bigint[]", None if ids is None else list(ids)),
-        Arg("delay", "interval", interval(delay)),
-        Arg("reason", "text", reason),
-    ]
-    sql, params = write("nack", args)
-    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids), delay_ms=ms(delay), reason=reason)
-    request = Request("POST", f"{group_path(queue, group)}/nack", {"nacks": [item]})
-    return written("nack", sql, params, first, request, field("nacks", 0, "finished"), False)
+def settlements(
+    messages: Sequence[Claimed], delay: Duration | None = None, reason: str | None = None
+) -> list[Settlement]:
+    """Say what becomes of messages: for each claim in turn, in the order in which they are locked."""
+    claims: dict[int, list[int]] = {}
+    for message in messages:
+        claims.setdefault(message.claim_id, []).append(message.id)
+    return [Settlement(claim, tuple(ids), delay, reason) for claim, ids in sorted(claims.items())]
 
-
-def release(queue: str, claim_id: int, ids: Sequence[int] | None, group: str | None) -> Call[int]:
-    args = [
-        Arg("queue_name", "text", queue),
-        Arg("claim_id", "bigint", claim_id),
-        Arg("ids", "bigint[]", None if ids is None else list(ids)),
-    ]
-    sql, params = write("release", args)
-    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids))
-    request = Request("POST", f"{group_path(queue, group)}/release", {"releases": [item]})
-    return written("release", sql, params, first, request, field("releases", 0, "finished"), False)
-
-
-def reject(queue: str, claim_id: int, ids: Sequence[int] | None, reason: str | None, group: str | None) -> Call[int]:
-    args = [
-        Arg("queue_name", "text", queue),
-        Arg("claim_id", "bigint", claim_id),
-        Arg("ids", "bigint[]", None if ids is None else list(ids)),
-        Arg("reason", "text", reason),
-    ]
-    sql, params = write("reject", args)
-    item = fields(claim_id=claim_id, ids=None if ids is None else list(ids), reason=reason)
-    request = Request("POST", f"{group_path(queue, group)}/reject", {"rejects": [item]})
-    return written("reject", sql, params, first, request, field("rejects", 0, "finished"), False)
-
-
-def extend(queue: str, claim_id: int, lease: Duration, group: str | None) -> Call[datetime]:
-    args = [
-        Arg("queue_name", "text", queue),
-        Arg("claim_id", "bigint", claim_id),
-        Arg("lease", "interval", span(lease)),
-    ]
-    sql, params = write("extend", args)
-    item = {"claim_id": claim_id, "lease_ms": millis(lease)}
-    request = Request("POST", f"{group_path(queue, group)}/extend", {"extends": [item]})
-    return written(
-        "extend", sql, params, first, request, lambda answer: parse_time(answer["extends"][0]["deadline"]), True
-    )
-
-
-# Many claims at once: a worker's. All or none of them happen.
 
 _ITEMS = (
     "from jsonb_to_recordset(%s::jsonb) as i (claim_id bigint, ids bigint[], delay interval, reason text, result jsonb)"
 )
-_ACK_ALL = f"select weir.ack(%s, i.claim_id, i.ids) {_ITEMS}"
-_ACK_ALL_OWN = f"select {{function}}(i.claim_id, i.ids) {_ITEMS}"
-_NACK_ALL = f"select weir.nack(%s, i.claim_id, i.ids, i.delay, i.reason) {_ITEMS}"
-_REJECT_ALL = f"select weir.reject(%s, i.claim_id, i.ids, i.reason) {_ITEMS}"
-_RELEASE_ALL = f"select weir.release(%s, i.claim_id, i.ids) {_ITEMS}"
-_SNOOZE_ALL = f"select weir.snooze(%s, i.claim_id, i.ids, i.delay) {_ITEMS}"
-_FINISH_ALL = f"select weir.finish(%s, i.claim_id, i.ids[1], i.result) {_ITEMS}"
-_SETTLE_ALL = {
-    "ack": _ACK_ALL,
-    "nack": _NACK_ALL,
-    "reject": _REJECT_ALL,
-    "release": _RELEASE_ALL,
-    "snooze": _SNOOZE_ALL,
-    "finish": _FINISH_ALL,
+_CALLS = {
+    "ack": "case when i.ids is null then weir.ack_all(%s, i.claim_id) else weir.ack(%s, i.claim_id, i.ids) end",
+    "nack": "weir.nack(%s, i.claim_id, i.ids, i.delay, i.reason)",
+    "reject": "weir.reject(%s, i.claim_id, i.ids, i.reason)",
+    "release": "weir.release(%s, i.claim_id, i.ids)",
+    "snooze": "weir.snooze(%s, i.claim_id, i.ids, i.delay)",
+    "finish": "weir.finish(%s, i.claim_id, i.ids[1], i.result)",
 }
-_EXTEND_ALL = "select weir.extend(%s, i.claim_id, %s::interval) from unnest(%s::bigint[]) as i (claim_id)"
+_SETTLE = {kind: f"select coalesce(sum({call}), 0) {_ITEMS}" for kind, call in _CALLS.items()}
+_ACK_ONE = "select weir.ack(%s, %s::bigint, %s::bigint)"
 
 
-def settle(kind: str, queue: str, group: str, items: Sequence[Settlement]) -> Call[None]:
-    """Ack, nack, reject, release, snooze or finish messages of many claims."""
-    given = [
-        fields(
-            claim_id=item.claim_id,
-            ids=None if item.ids is None else list(item.ids),
-            # In seconds, since before 15 an interval takes no number beyond an int4.
-            delay=None if item.delay is None else f"{millis(item.delay) / 1000} seconds",
-            reason=item.reason,
-            result=item.result,
-        )
-        for item in items
-    ]
-    text = json_text(given)
+def settle(kind: str, queue: str, group: str | None, items: Sequence[Settlement]) -> Call[int]:
+    """Ack, nack, reject, release, snooze or finish messages of claims: all of them, or none when it fails for one."""
+
+    def query() -> Query:
+        if kind == "ack" and len(items) == 1 and items[0].ids is not None and len(items[0].ids) == 1:
+            return _ACK_ONE, [queue, items[0].claim_id, items[0].ids[0]]
+        sql = _SETTLE[kind]
+        return sql, [*[queue] * (sql.count("%s") - 1), json_text([_given(item) for item in items])]
 
     def request() -> Request:
-        return Request("POST", f"{group_path(queue, group)}/{kind}", _settled_over_http(kind, items))
+        body = {_word(kind): [_item(kind, item) for item in items]}
+        return Request("POST", f"{group_path(queue, group)}/{kind}", body)
 
-    own = OwnCall(queue, kind, _ACK_ALL_OWN, [text]) if kind == "ack" else None
-    return Call(kind, lambda: (_SETTLE_ALL[kind], [queue, text]), nothing, request, nothing, kind == "ack", own)
+    return Call(kind, query, first, request, _counted(kind), kind in {"ack", "finish"})
 
 
-def _settled_over_http(kind: str, items: Sequence[Settlement]) -> Json:
+def _word(kind: str) -> str:
+    """Return how a request and its answer call the list."""
+    return "jobs" if kind == "finish" else f"{kind}s"
+
+
+def _given(item: Settlement) -> Json:
+    """Return a settlement as a statement has it."""
+    return fields(
+        claim_id=item.claim_id,
+        ids=None if item.ids is None else list(item.ids),
+        # In seconds, since before 15 an interval takes no number beyond an int4.
+        delay=None if item.delay is None else f"{millis(item.delay) / 1000} seconds",
+        reason=item.reason,
+        result=item.result,
+    )
+
+
+def _item(kind: str, item: Settlement) -> Json:
+    """Return a settlement as a request has it."""
     if kind == "finish":
-        jobs = [fields(claim_id=i.claim_id, id=i.ids[0], result=i.result) for i in items if i.ids]
-        return {"jobs": jobs}
-    sent = [
-        fields(
-            claim_id=item.claim_id,
-            ids=None if item.ids is None else list(item.ids),
-            delay_ms=ms(item.delay),
-            reason=item.reason,
-        )
-        for item in items
-    ]
-    return {f"{kind}s": sent}
+        return fields(claim_id=item.claim_id, id=item.ids[0] if item.ids else None, result=item.result)
+    which = {"all": True} if item.ids is None else {"ids": list(item.ids)}
+    return {"claim_id": item.claim_id} | which | fields(delay_ms=ms(item.delay), reason=item.reason)
 
 
-def extend_all(queue: str, group: str, claim_ids: Sequence[int], lease: Duration) -> Call[None]:
-    """Give many claims more time."""
+def _counted(kind: str) -> Callable[[Any], int]:
+    """Return what adds up the counts of an answer."""
+    word = _word(kind)
+    count = "snoozed" if kind == "snooze" else "finished"
+    return lambda answer: sum(each[count] for each in answer[word])
+
+
+def ack_all(queue: str, claim_id: int) -> Call[int]:
+    """Ack what of a claim is not finished yet."""
+    sql, params = write("ack_all", [Arg("queue_name", "text", queue), Arg("claim_id", "bigint", claim_id)])
+    request = Request("POST", f"{group_path(queue, None)}/ack", {"acks": [{"claim_id": claim_id, "all": True}]})
+    return written("ack_all", sql, params, first, request, field("acks", 0, "finished"), True)
+
+
+_EXTEND = "select min(weir.extend(%s, i.claim_id, %s::interval)) from unnest(%s::bigint[]) as i (claim_id)"
+
+
+def extend(queue: str, group: str | None, claim_ids: Sequence[int], lease: Duration) -> Call[datetime]:
+    """Give claims more time, all or none, and return the earliest deadline."""
     items = [{"claim_id": claim, "lease_ms": millis(lease)} for claim in claim_ids]
     request = Request("POST", f"{group_path(queue, group)}/extend", {"extends": items})
+
+    def answer(given: Any) -> datetime:
+        return min(parse_time(each["deadline"]) for each in given["extends"])
+
     params = [queue, span(lease), list(claim_ids)]
-    return written("extend", _EXTEND_ALL, params, nothing, request, nothing, True)
+    return written("extend", _EXTEND, params, first, request, answer, True)

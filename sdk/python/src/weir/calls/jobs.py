@@ -193,30 +193,3 @@ def progress(queue: str, claim_id: int, id: int, value: Json, lease: Duration | 
     body = fields(claim_id=claim_id, id=id, progress=value, lease_ms=ms(lease))
     request = Request("POST", f"{group_path(queue, None)}/progress", body)
     return written("progress", sql, params, first, request, field("go_on"), True)
-
-
-def finish(queue: str, claim_id: int, id: int, result: Json) -> Call[int]:
-    args = [
-        Arg("queue_name", "text", queue),
-        Arg("claim_id", "bigint", claim_id),
-        Arg("id", "bigint", id),
-        Arg("result", "jsonb", None if result is None else json_text(result)),
-    ]
-    sql, params = write("finish", args)
-    item = fields(claim_id=claim_id, id=id, result=result)
-    request = Request("POST", f"{group_path(queue, None)}/finish", {"jobs": [item]})
-    return written("finish", sql, params, first, request, field("jobs", 0, "finished"), True)
-
-
-def snooze(queue: str, claim_id: int, ids: Sequence[int] | None, delay: Duration) -> Call[int]:
-    given = None if ids is None else list(ids)
-    args = [
-        Arg("queue_name", "text", queue),
-        Arg("claim_id", "bigint", claim_id),
-        Arg("ids", "bigint[]", given),
-        Arg("delay", "interval", interval(delay)),
-    ]
-    sql, params = write("snooze", args)
-    item = fields(claim_id=claim_id, ids=given, delay_ms=ms(delay))
-    request = Request("POST", f"{group_path(queue, None)}/snooze", {"snoozes": [item]})
-    return written("snooze", sql, params, first, request, field("snoozes", 0, "snoozed"), False)

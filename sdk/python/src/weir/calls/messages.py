@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 from weir.calls.call import (
     Arg,
     Call,
-    OwnCall,
     Query,
     Request,
     Row,
@@ -39,10 +38,6 @@ from weir.types import (
 T = TypeVar("T")
 
 
-_SEND_OWN = "select {function}(%s::jsonb, %s::text, %s::jsonb, %s::interval, %s::int)"
-_SEND_BATCH_OWN = "select unnest({function}(%s::jsonb[], %s::text[], %s::jsonb[], %s::interval, %s::int))"
-
-
 class Text(NamedTuple):
     """A message as it is written into a statement."""
 
@@ -63,87 +58,68 @@ def text_of(message: Outgoing[Any]) -> Text:
     return Text(json_text(message.payload), message.key, headers, message.dedup_key)
 
 
-def _send_one(
-    queue: str, text: Text, delay: Duration | None, priority: int | None
-) -> tuple[Callable[[], Query], OwnCall | None]:
-    """Return what sends one message: by the public function, and by the queue's own, which takes no dedup keys."""
-    later = interval(delay)
-
-    def query() -> Query:
-        args = [
-            Arg("queue_name", "text", queue),
-            Arg("payload", "jsonb", text.payload),
-            Arg("key", "text", text.key),
-            Arg("headers", "jsonb", text.headers),
-            Arg("delay", "interval", later),
-            Arg("dedup_key", "text", text.dedup_key),
-            Arg("priority", "int", priority),
-        ]
-        return write("send", args)
-
-    if text.dedup_key is not None:
-        return query, None
-    return query, OwnCall(queue, "send", _SEND_OWN, [text.payload, text.key, text.headers, later, priority])
+def _send_one(queue: str, text: Text, delay: Duration | None, priority: int | None) -> Query:
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("payload", "jsonb", text.payload),
+        Arg("key", "text", text.key),
+        Arg("headers", "jsonb", text.headers),
+        Arg("delay", "interval", interval(delay)),
+        Arg("dedup_key", "text", text.dedup_key),
+        Arg("priority", "int", priority),
+    ]
+    return write("send", args)
 
 
-def _send_many(
-    queue: str, texts: Sequence[Text], delay: Duration | None, priority: int | None
-) -> tuple[Callable[[], Query], OwnCall | None]:
-    """Return what sends many messages, as _send_one does."""
+def _send_many(queue: str, texts: Sequence[Text], delay: Duration | None, priority: int | None) -> Query:
 
     def optional(values: list[str | None]) -> list[str | None] | None:
         return values if any(value is not None for value in values) else None
 
-    later = interval(delay)
-    payloads = [text.payload for text in texts]
-    keys, headers = optional([text.key for text in texts]), optional([text.headers for text in texts])
-    dedup_keys = optional([text.dedup_key for text in texts])
-
-    def query() -> Query:
-        args = [
-            Arg("queue_name", "text", queue),
-            Arg("payloads", "jsonb[]", payloads),
-            Arg("keys", "text[]", keys),
-            Arg("headers", "jsonb[]", headers),
-            Arg("delay", "interval", later),
-            Arg("dedup_keys", "text[]", dedup_keys),
-            Arg("priority", "int", priority),
-        ]
-        return write("send_batch", args)
-
-    if dedup_keys is not None:
-        return query, None
-    return query, OwnCall(queue, "send_batch", _SEND_BATCH_OWN, [payloads, keys, headers, later, priority])
+    args = [
+        Arg("queue_name", "text", queue),
+        Arg("payloads", "jsonb[]", [text.payload for text in texts]),
+        Arg("keys", "text[]", optional([text.key for text in texts])),
+        Arg("headers", "jsonb[]", optional([text.headers for text in texts])),
+        Arg("delay", "interval", interval(delay)),
+        Arg("dedup_keys", "text[]", optional([text.dedup_key for text in texts])),
+        Arg("priority", "int", priority),
+    ]
+    return write("send_batch", args)
 
 
 def send_texts(queue: str, texts: Sequence[Text], *, delay: Duration | None, priority: int | None) -> Call[list[int]]:
     """Send messages that are written already; there is no request for that."""
-    query, own = (
-        _send_one(queue, texts[0], delay, priority) if len(texts) == 1 else _send_many(queue, texts, delay, priority)
-    )
-    return Call("send_batch", query, column, lambda: None, column, False, own)
+
+    def query() -> Query:
+        one = len(texts) == 1
+        return _send_one(queue, texts[0], delay, priority) if one else _send_many(queue, texts, delay, priority)
+
+    return Call("send_batch", query, column, lambda: None, column, False)
 
 
 def send(queue: str, message: Outgoing[Any], *, delay: Duration | None, priority: int | None) -> Call[int]:
-    query, own = _send_one(queue, text_of(message), delay, priority)
+    def query() -> Query:
+        return _send_one(queue, text_of(message), delay, priority)
 
     def request() -> Request:
         return Request("POST", f"{queue_path(queue)}/messages", {"messages": [_item(message, delay, priority)]})
 
-    return Call("send", query, first, request, field("ids", 0), message.dedup_key is not None, own)
+    return Call("send", query, first, request, field("ids", 0), message.dedup_key is not None)
 
 
 def send_batch(
     queue: str, messages: Sequence[Outgoing[Any]], *, delay: Duration | None, priority: int | None
 ) -> Call[list[int]]:
-    query, own = _send_many(queue, [text_of(m) for m in messages], delay, priority)
+    def query() -> Query:
+        return _send_many(queue, [text_of(m) for m in messages], delay, priority)
 
     def request() -> Request:
         items = [_item(m, delay, priority) for m in messages]
         return Request("POST", f"{queue_path(queue)}/messages", {"messages": items})
 
     once = all(m.dedup_key is not None for m in messages)
-    return Call("send_batch", query, column, request, field("ids"), once, own)
+    return Call("send_batch", query, column, request, field("ids"), once)
 
 
 def _item(m: Outgoing[Any], delay: Duration | None, priority: int | None) -> dict[str, Json]:
@@ -158,9 +134,6 @@ _RECORD = (
     "claim_id, n, first_id, ids, attempt, attempts, keys, to_json(payloads)::text, to_json(headers)::text, "
     "enqueued_at, enqueued_times"
 )
-_RECEIVE_OWN = f"select {_RECORD} from unnest({{function}}(%s::text, %s::int, %s::interval))"  # noqa: S608
-# The defaults of the public function; the queue's own has none.
-MAX_DEFAULT, LEASE_DEFAULT = 1, 30
 _MESSAGE = "id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at"
 
 
@@ -241,9 +214,7 @@ def receive(
         body = fields(max=max, lease_ms=ms(lease), wait_ms=round(pause * 1000) or None)
         return Request("POST", f"{group_path(queue, group)}/receive", body, wait=pause)
 
-    params = [group, MAX_DEFAULT if max is None else max, span(LEASE_DEFAULT if lease is None else lease)]
-    own = OwnCall(queue, "receive", _RECEIVE_OWN, params)
-    return Call("receive", query, _records(queue, group), request, _http_messages(queue, group), False, own)
+    return Call("receive", query, _records(queue, group), request, _http_messages(queue, group), False)
 
 
 def pop(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:

@@ -51,9 +51,10 @@ def schedule(
             Arg("queue_name", "text", queue),
             Arg("kind", "text", kind),
             Arg("args", "jsonb", json_text(args)),
+            Arg("cron", "text", cron),
+            Arg("every", "interval", interval(every)),
             Arg("time_zone", "text", time_zone),
             Arg("missed", "text", missed),
-            Arg("every", "interval", interval(every)),
             Arg("key", "text", key),
             Arg("headers", "jsonb", None if headers is None else json_text(headers)),
             Arg("priority", "int", priority),
@@ -61,7 +62,6 @@ def schedule(
             Arg("tracked", "bool", tracked),
         ],
     )
-    sql = sql.replace("(", '("cron" => %s::text, ', 1)  # which has no default, and is null beside `every`
     body = {"queue": queue, "kind": kind, "args": args} | fields(
         cron=cron,
         every_ms=ms(every),
@@ -74,7 +74,7 @@ def schedule(
         tracked=tracked,
     )
     request = Request("PUT", _path(name), body)
-    return written("schedule", sql, [cron, *params], first, request, lambda found: parse_time(found["next_at"]), True)
+    return written("schedule", sql, params, first, request, lambda found: parse_time(found["next_at"]), True)
 
 
 def _path(name: str) -> str:

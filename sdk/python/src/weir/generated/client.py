@@ -14,7 +14,8 @@ import psycopg
 import psycopg_pool
 
 from weir import calls, codec
-from weir.generated.consumer import Consumer
+from weir.generated.admin import AdminCalls
+from weir.generated.consumer import Consumer, Received
 from weir.generated.http import Gathered, Http
 from weir.generated.job_calls import JobCalls
 from weir.generated.postgres import Joined, Postgres, Transport, committing
@@ -29,16 +30,15 @@ from weir.refusal import check_target
 from weir.runtime import Returns, Token, sleep, jitter
 from weir.types import (
     Binding,
+    Claimed,
     DeadLetter,
     Duration,
     Finding,
-    Group,
     GroupStats,
     Json,
     Message,
     Outgoing,
     Published,
-    Queue,
     StoredMessage,
     seconds,
 )
@@ -67,7 +67,7 @@ def connect(
     return Client(Postgres.at(target, pool_max=pool_max), hooks=hooks)
 
 
-class Client(JobCalls):
+class Client(AdminCalls, JobCalls):
     """The engine's functions. Many may use one client at the same time.
 
     Calls are tried again after an error that will pass, as far as it is known that they did nothing. Options that are
@@ -159,10 +159,7 @@ class Client(JobCalls):
         return self.again(lambda: sends.send(to, texts, size), False)
 
     def _send_all(self, to: Aim, texts: Sequence[calls.Text]) -> list[int]:
-        call = calls.send_texts(to.queue, texts, delay=to.delay, priority=to.priority)
-        if isinstance(self.transport, Postgres) and call.own is not None:
-            self.transport.own_calls.expect(call.own)
-        return self.transport.run(call)
+        return self.transport.run(calls.send_texts(to.queue, texts, delay=to.delay, priority=to.priority))
 
     def _enqueue_all(self, to: Aim, texts: Sequence[str]) -> list[int]:
         call = calls.enqueue_texts(to.queue, texts, delay=to.delay, priority=to.priority, tracked=to.tracked)
@@ -175,18 +172,14 @@ class Client(JobCalls):
 
         ``tx`` is a connection or a cursor of psycopg, or what SQLAlchemy or Django call a session or a connection.
         """
-        return Client(self._joined(tx), retries=0, hooks=self.hooks)
-
-    def _joined(self, tx: Any) -> Joined:
-        """Return a transport of a transaction, which knows what this client's knows."""
-        return Joined(tx, getattr(self.transport, "own_calls", None))
+        return Client(Joined(tx), retries=0, hooks=self.hooks)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """Begin a transaction: it commits when the block ends and rolls back when the block fails.
 
-        Over HTTP it can only ``send``, ``send_batch``, ``ack`` and ``finish``; they are sent when the block ends, and
-        have no results within it.
+        Over HTTP it can only ``send``, ``send_batch``, ``ack``, ``ack_all`` and ``finish``; they are sent when the
+        block ends, and have no results within it.
         """
         if isinstance(self.transport, Http):
             gathered = Gathered()
@@ -194,7 +187,7 @@ class Client(JobCalls):
             gathered.commit(self.transport)
         elif isinstance(self.transport, Postgres):
             with self.transport.connection() as conn, committing(conn):
-                yield Transaction(self._joined(conn), retries=0, hooks=self.hooks)
+                yield Transaction(Joined(conn), retries=0, hooks=self.hooks)
         elif isinstance(self.transport, Joined) and isinstance(self.transport.tx, psycopg.Connection):
             with committing(self.transport.tx):
                 yield Transaction(self.transport, retries=0, hooks=self.hooks)
@@ -299,7 +292,7 @@ class Client(JobCalls):
         max: int | None = None,
         lease: Duration | None = None,
         wait: Duration | None = None,
-    ) -> list[Message[Any]]:
+    ) -> list[Received[Any]]:
         """Claim messages: nobody else of the group gets them until the lease ends. ``wait`` for a first one at most."""
         call = calls.receive(queue, group=group, max=max, lease=lease, wait=wait)
         end = time.monotonic() + (0 if wait is None else seconds(wait))
@@ -309,7 +302,7 @@ class Client(JobCalls):
                 messages = self.run(call)
                 left = end - time.monotonic()
                 if messages or left <= 0:
-                    return messages
+                    return [Received.of(message, self) for message in messages]
                 if not isinstance(self.transport, Http):
                     waiter.wait(left)
         finally:
@@ -351,46 +344,62 @@ class Client(JobCalls):
         """
         return self.run(calls.get_many(queue, ids))
 
-    def ack(
-        self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
-    ) -> int:
-        """Finish messages of a claim, all of it unless ``ids`` says which; return how many were finished."""
-        return self.run(calls.ack(queue, claim_id, ids, group))
+    def ack(self, queue: str, messages: Claimed | Sequence[Claimed]) -> int:
+        """Finish a message, or several, and no others of their claim; return how many were not finished before.
+
+        ``messages`` are what ``receive`` gave, or a ``Ref`` of who has kept only the numbers; of one receive or of
+        many. What is asked for, here and below, is done to all of them, or to none when it fails.
+        """
+        return self._settle("ack", queue, messages)
+
+    def ack_all(self, queue: str, claim_id: int) -> int:
+        """Finish what of a claim is not finished yet; all messages of one receive have the same claim_id."""
+        return self.run(calls.ack_all(queue, claim_id))
 
     def nack(
         self,
         queue: str,
-        claim_id: int,
-        ids: Sequence[int] | None = None,
+        messages: Claimed | Sequence[Claimed],
         *,
         delay: Duration | None = None,
         reason: str | None = None,
-        group: str | None = None,
     ) -> int:
         """Give messages back, to be delivered again after ``delay`` or the group's backoff."""
-        return self.run(calls.nack(queue, claim_id, ids, delay, reason, group))
+        return self._settle("nack", queue, messages, delay, reason)
 
-    def reject(
-        self,
-        queue: str,
-        claim_id: int,
-        ids: Sequence[int] | None = None,
-        *,
-        reason: str | None = None,
-        group: str | None = None,
-    ) -> int:
+    def reject(self, queue: str, messages: Claimed | Sequence[Claimed], *, reason: str | None = None) -> int:
         """Make messages dead letters at once."""
-        return self.run(calls.reject(queue, claim_id, ids, reason, group))
+        return self._settle("reject", queue, messages, None, reason)
 
-    def release(
-        self, queue: str, claim_id: int, ids: Sequence[int] | None = None, *, group: str | None = None
-    ) -> int:
+    def release(self, queue: str, messages: Claimed | Sequence[Claimed]) -> int:
         """Give messages back unused: they are delivered again at once, and the attempt is not counted."""
-        return self.run(calls.release(queue, claim_id, ids, group))
+        return self._settle("release", queue, messages)
 
-    def extend(self, queue: str, claim_id: int, lease: Duration, *, group: str | None = None) -> datetime:
-        """Give a live claim more time, from now, and return its deadline."""
-        return self.run(calls.extend(queue, claim_id, lease, group))
+    def snooze(self, queue: str, messages: Claimed | Sequence[Claimed], *, delay: Duration = 60) -> int:
+        """Give messages back for later; the attempt is not counted."""
+        return self._settle("snooze", queue, messages, delay)
+
+    def _settle(
+        self,
+        kind: str,
+        queue: str,
+        messages: Claimed | Sequence[Claimed],
+        delay: Duration | None = None,
+        reason: str | None = None,
+    ) -> int:
+        several = calls.listed(messages)
+        if not several:
+            return 0
+        items = calls.settlements(several, delay, reason)
+        return self.run(calls.settle(kind, queue, calls.group_of(several), items))
+
+    def extend(self, queue: str, messages: Claimed | Sequence[Claimed], lease: Duration) -> datetime:
+        """Give the claims of messages more time, from now, and return the earliest deadline."""
+        several = calls.listed(messages)
+        claims = sorted({message.claim_id for message in several})
+        if not claims:
+            raise ValueError("extend needs a message, whose claim is to be extended")
+        return self.run(calls.extend(queue, calls.group_of(several), claims, lease))
 
     # --- dead letters
 
@@ -413,84 +422,6 @@ class Client(JobCalls):
         """Remove dead letters for good."""
         return self.run(calls.discard(queue, group=group, ids=ids))
 
-    # --- queues and groups
-
-    def create_queue(
-        self, queue: str, *, lanes: int | None = None, message_bytes_max: int | None = None, **settings: Any
-    ) -> None:
-        """Create a queue and its group ``default``. Further settings are those of the SQL function."""
-        settings |= {"lanes": lanes, "message_bytes_max": message_bytes_max}
-        self.run(calls.create_queue(queue, settings))
-
-    def create_group(
-        self,
-        queue: str,
-        group: str,
-        *,
-        ordered: bool | None = None,
-        start: str | datetime | None = None,
-        max_attempts: int | None = None,
-        backoff_min: Duration | None = None,
-        backoff_max: Duration | None = None,
-        patience: Duration | None = None,
-        **settings: Any,
-    ) -> None:
-        """Create a group, which is delivered every message from ``start`` on: 'start', 'end' or a time."""
-        settings |= {
-            "ordered": ordered,
-            "start": start,
-            "max_attempts": max_attempts,
-            "backoff_min": backoff_min,
-            "backoff_max": backoff_max,
-            "patience": patience,
-        }
-        self.run(calls.create_group(queue, group, settings))
-
-    def configure_queue(self, queue: str, **settings: Any) -> None:
-        """Change settings of a queue in use: those of ``weir.configure_queue``, durations as anywhere here."""
-        self.run(calls.configure_queue(queue, settings))
-
-    def configure_group(self, queue: str, group: str, **settings: Any) -> None:
-        """Change settings of a group in use: those of ``weir.configure_group``."""
-        self.run(calls.configure_group(queue, group, settings))
-
-    def rename_queue(self, queue: str, new_name: str) -> None:
-        """Give a queue another name; what it holds stays."""
-        self.run(calls.rename_queue(queue, new_name))
-
-    def list_queues(self) -> list[Queue]:
-        """List the queues that the caller may see, by name."""
-        return self.run(calls.list_queues())
-
-    def drop_queue(self, queue: str) -> None:
-        """Remove a queue with all its messages."""
-        self.run(calls.drop_queue(queue))
-
-    def drop_group(self, queue: str, group: str) -> None:
-        """Remove a group."""
-        self.run(calls.drop_group(queue, group))
-
-    def list_groups(self, queue: str) -> list[Group]:
-        """List the groups of a queue, by name."""
-        return self.run(calls.list_groups(queue))
-
-    def seek(self, queue: str, group: str, position: str | datetime) -> None:
-        """Move a group to 'start', 'end', a time or the message with an id."""
-        text = position if isinstance(position, str) else position.isoformat()
-        self.run(calls.seek(queue, group, text))
-
-    def pause(self, queue: str, *, group: str | None = None) -> None:
-        """Stop delivery to a group, or to all."""
-        self.run(calls.pause(queue, group))
-
-    def resume(self, queue: str, *, group: str | None = None) -> None:
-        """End a pause."""
-        self.run(calls.resume(queue, group))
-
-    def purge(self, queue: str, *, group: str | None = None) -> int:
-        """Drop what a group, or every one, has not finished, and return how many messages that were."""
-        return self.run(calls.purge(queue, group))
-
     # --- the engine
 
     def stats(self, queue: str | None = None) -> list[GroupStats]:
@@ -502,7 +433,10 @@ class Client(JobCalls):
         return self.run(calls.doctor())
 
     def maintain(self, *, every: Duration | None = None) -> int:
-        """Give space back, unless somebody began to within `every`; returns how many steps it took. Workers do it."""
+        """Give space back, unless somebody began to within `every`; returns how much it did. Workers do it.
+
+        It commits after each step, and so is no part of a transaction.
+        """
         return self.run(calls.maintain(every))
 
     def version(self) -> str:

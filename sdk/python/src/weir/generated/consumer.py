@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -19,30 +17,42 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
 class Received(Message[T]):
-    """A message that knows how to ack itself."""
+    """A message that knows how to ack itself. What is done to it is done to no other of its claim, but ``extend``."""
 
-    client: Client = field(repr=False, compare=False)
+    _client: Client
+
+    @classmethod
+    def of(cls, message: Message[Any], client: Client, payload: type[T] | Any = Any) -> Received[T]:
+        """Return a message that is acked by a client, with its payload decoded."""
+        received = cls.__new__(cls)
+        received.__dict__.update(message.__dict__, _client=client, payload=codec.decode(message.payload, payload))
+        return received
 
     def ack(self, tx: Any = None) -> int:
-        """Finish it; in the caller's transaction when one is given."""
-        client = self.client if tx is None else self.client.in_(tx)
-        return client.ack(self.queue, self.claim_id, [self.id], group=self.group)
+        """Finish it; in the caller's transaction when one is given. 0: it was finished before."""
+        client = self._client if tx is None else self._client.in_(tx)
+        return client.ack(self.queue, self)
 
     def nack(self, delay: Duration | None = None, reason: str | None = None) -> int:
         """Give it back, to be delivered again after ``delay`` or the group's backoff."""
-        return self.client.nack(
-            self.queue, self.claim_id, [self.id], delay=delay, reason=reason, group=self.group
-        )
+        return self._client.nack(self.queue, self, delay=delay, reason=reason)
 
     def reject(self, reason: str | None = None) -> int:
         """Make it a dead letter."""
-        return self.client.reject(self.queue, self.claim_id, [self.id], reason=reason, group=self.group)
+        return self._client.reject(self.queue, self, reason=reason)
+
+    def release(self) -> int:
+        """Give it back unused: it is delivered again at once, and the attempt is not counted."""
+        return self._client.release(self.queue, self)
+
+    def snooze(self, delay: Duration = 60) -> int:
+        """Give it back for later; the attempt is not counted."""
+        return self._client.snooze(self.queue, self, delay=delay)
 
     def extend(self, lease: Duration) -> datetime:
-        """Give its claim more time, from now."""
-        return self.client.extend(self.queue, self.claim_id, lease, group=self.group)
+        """Give its claim, with all the messages of its receive, more time, from now."""
+        return self._client.extend(self.queue, self, lease)
 
 
 class Consumer(Generic[T]):
@@ -69,14 +79,9 @@ class Consumer(Generic[T]):
         messages = self._client.receive(
             self.queue, group=self.group, max=self._max, lease=self._lease, wait=self._wait
         )
-        return [self._received(message) for message in messages]
+        return [Received.of(message, self._client, self._payload) for message in messages]
 
     def __iter__(self) -> Iterator[Received[T]]:
         while True:
             for message in self.receive():
                 yield message
-
-    def _received(self, message: Message[Any]) -> Received[T]:
-        fields = {f.name: getattr(message, f.name) for f in dataclasses.fields(message)}
-        fields["payload"] = codec.decode(message.payload, self._payload)
-        return Received(**fields, client=self._client)

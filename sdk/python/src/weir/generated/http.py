@@ -13,6 +13,7 @@ T = TypeVar("T")
 
 # Beyond what the server may take on purpose.
 _TIMEOUT = 30.0
+_CREATED = 201
 
 
 def _httpx() -> Any:
@@ -66,6 +67,8 @@ class Http:
             text = f"the connection to the server broke: {error!r}"
             raise errors.Error(errors.CONNECTION_FAILURE, text, reported=False) from error
         if answer.is_success:
+            if request.makes:
+                return answer.status_code == _CREATED
             return answer.json() if answer.content else None
         try:
             problem = answer.json()
@@ -90,12 +93,12 @@ class Gathered:
     def run(self, call: Call[T]) -> T:
         """Note a call; its result is not known before the transaction ends."""
         request = call.request()
-        if request is None or call.name not in {"send", "send_batch", "ack", "finish"}:
+        if request is None or call.name not in {"send", "send_batch", "ack", "ack_all", "finish"}:
             text = f"{call.name} cannot be part of a transaction over HTTP"
-            hint = "Only send, send_batch, ack and finish can; or use PostgreSQL."
+            hint = "Only send, send_batch, ack, ack_all and finish can; or use PostgreSQL."
             raise errors.Error(errors.NOT_SUPPORTED, text, hint=hint)
         queue = request.path.split("/")[3]
-        if call.name == "ack":
+        if call.name in {"ack", "ack_all"}:
             self._acks += [{"queue": queue} | item for item in request.body["acks"]]
             return call.answer({"acks": [{"finished": 1}]})  # else the request fails as a whole
         if call.name == "finish":

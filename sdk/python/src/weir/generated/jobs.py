@@ -55,8 +55,7 @@ class RunningJob:
 
     def progress(self, value: Any = None) -> bool:
         """Tell how far it is; False when the job was cancelled."""
-        message = self.message
-        return self._client.progress(message.queue, message.claim_id, message.id, value)
+        return self._client.progress(self.message.queue, self.message, value)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,6 @@ def weir_client(weir_dsn: str) -> Iterator[Client]:
 def weir_queue(weir_client: Client) -> Iterator[str]:
     """The name of a queue that only this test has, with one lane."""
     name = f"test-{uuid.uuid4().hex[:12]}"
-    weir_client.create_queue(name, lanes=1)
+    weir_client.create_queue(name)
     yield name
     weir_client.drop_queue(name)
