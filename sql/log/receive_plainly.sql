@@ -79,14 +79,19 @@ begin
             is not true
         and not exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
         and not exists (select from weir_internal.cancellations n where n.queue_no = q.no);
-    if v_cursor is null
-        or pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) and exists (
-            select from pg_snapshot_xip(v_cur) x -- a transaction that was in progress in cur has sent something
+    if v_cursor is null then
+        return null;
+    end if;
+    if pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) then -- a transaction in progress in cur may have sent something
+        if exists (
+            select from pg_snapshot_xip(v_cur) x
             cross join lateral (
                 select from weir_log.log_%2$s s where s.queue_no = v_queue and s.lane = 0 and s.txid = x limit 1) t
             where pg_visible_in_snapshot(x, v_now)) then
-        return null;
-    elsif r.id is null then
+            return null;
+        end if;
+    end if;
+    if r.id is null then
         return case when pg_sequence_last_value('weir_log.log_ring') = p_log
             and pg_sequence_last_value('weir_log.claims_ring') = p_claims then '{}'::weir.message_record[] end;
     elsif r.ids is not null or r.enqueued_at < v_since
