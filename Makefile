@@ -42,7 +42,7 @@ ENGINE_PACKAGES = $(shell go list ./internal/engine/... ./internal/migrate/... $
 TEST_DIRS = $(patsubst %,./%/...,$(wildcard test))
 RESULTS := build/tests
 # Suites of behaviour, which also run behind PgBouncer and in an upgraded database.
-BEHAVIOUR := claims concurrency get ordered pause rights rotation topics walk
+BEHAVIOUR := admin claims concurrency get ordered rights rotation topics walk
 
 .PHONY: help
 help: ## print this help

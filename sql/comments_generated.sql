@@ -336,6 +336,22 @@ Raises: WR006
 Locks: an advisory lock on the name, the log's row, and ACCESS EXCLUSIVE on its relations, until the transaction
 ends.
 $c$),
+('adopt', $c$
+Makes queues that came in a dump usable: after pg_dump and restore every call on them fails with WR019, because what
+their log knows of transactions is of another cluster. Each group is delivered again what it had not finished when
+the dump was taken, claimed or not, with the ids, keys, times and attempts it had, in order per key. What was under a
+claim counts as delivered once more; an ack with such a claim fails with WR010. All else stays: dead letters, what is
+delayed, settings, pauses, topics, rights. Logs that need nothing are left alone. Numbers of messages and claims go
+on 1,000,000,000 further on, so that what was given out after the dump is not given out again. For the role that
+installed Weir. When it is interrupted, call it again.
+
+Parameters:
+  log_name  one log; null = every log that needs it, all in this transaction
+Returns: how many queues it adopted.
+Raises: WR006, WR012, WR016
+Locks: the lock of each log's upkeep; ACCESS EXCLUSIVE on its claim log; up to 130 locks a log, however many queues
+it has. All until the transaction ends.
+$c$),
 ('maintain_step', $c$
 maintain_step: one step of weir.maintain, for who cannot call a procedure that commits. End the transaction at once:
 a step may take locks for which others wait. maintenance: what there is to do, and notes that somebody does it.
@@ -346,7 +362,7 @@ Parameters:
   every      as weir.maintain
 Returns: maintain_step: how much it did; 0 also where somebody else does it at this moment, or where it failed, which
   a warning tells; maintenance: the steps in their order, none when somebody began them within `every`.
-Raises: WR006, WR012
+Raises: WR006, WR012; maintain_step: WR019
 Locks: an advisory lock on the log's upkeep, tried; the step's.
 $c$),
 ('maintenance', $c$
@@ -359,7 +375,7 @@ Parameters:
   every      as weir.maintain
 Returns: maintain_step: how much it did; 0 also where somebody else does it at this moment, or where it failed, which
   a warning tells; maintenance: the steps in their order, none when somebody began them within `every`.
-Raises: WR006, WR012
+Raises: WR006, WR012; maintain_step: WR019
 Locks: an advisory lock on the log's upkeep, tried; the step's.
 $c$),
 ('maintain', $c$
@@ -395,7 +411,7 @@ Parameters: what is null, as if not given, is the default for a new queue and ma
                      0 = no limit, the default
   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years; 1 day
 Returns: true when it was made, false when it was there.
-Raises: WR002, WR005, WR006
+Raises: WR002, WR005, WR006, WR019
 Locks: the name: while another transaction that made a queue of this name is open, it waits.
 $c$),
 ('configure_queue', $c$

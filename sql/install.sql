@@ -263,6 +263,12 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/list_logs.sql
 \ir functions/configure_log.sql
 \ir functions/drop_log.sql
+-- Adoption of what came in a dump
+\ir log/adopt_delayed.sql
+\ir log/adopt_claims.sql
+\ir log/adopt_lane.sql
+\ir log/adopt.sql
+\ir functions/adopt.sql
 -- Upkeep
 \ir log/open_segment.sql
 \ir log/lanes_in.sql

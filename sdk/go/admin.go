@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// CreateQueue makes a queue and its group DefaultGroup. A queue of that name is ErrQueueExists; over HTTP it is not
-// when it has the settings asked for.
-func (c *Client) CreateQueue(ctx context.Context, queue string, o QueueOptions) error {
-	return c.do(ctx, false, func() error { return c.b.createQueue(ctx, queue, o) })
+// CreateQueue makes a queue and its group DefaultGroup, and reports whether it did: not when it is there, so that a
+// program may call it each time it starts. A queue with other settings than those given is ErrQueueExists.
+func (c *Client) CreateQueue(ctx context.Context, queue string, o QueueOptions) (bool, error) {
+	return retry(ctx, c.tries, true, func() (bool, error) { return c.b.createQueue(ctx, queue, o) })
 }
 
 // ConfigureQueue changes settings of a queue that is in use.
@@ -25,6 +25,27 @@ func (c *Client) RenameQueue(ctx context.Context, queue, name string) error {
 // ListQueues lists the queues that the caller consumes from or administers.
 func (c *Client) ListQueues(ctx context.Context) ([]Queue, error) {
 	return retry(ctx, c.tries, true, func() ([]Queue, error) { return c.b.listQueues(ctx) })
+}
+
+// CreateLog makes a log, storage of its own for queues that are made with its name, and reports whether it did: not
+// when one with these settings is there. One with others is ErrQueueExists.
+func (c *Client) CreateLog(ctx context.Context, log string, o LogOptions) (bool, error) {
+	return retry(ctx, c.tries, true, func() (bool, error) { return c.b.createLog(ctx, log, o) })
+}
+
+// ConfigureLog changes settings of a log.
+func (c *Client) ConfigureLog(ctx context.Context, log string, s LogSettings) error {
+	return c.do(ctx, true, func() error { return c.b.configureLog(ctx, log, s) })
+}
+
+// ListLogs lists the logs of the database.
+func (c *Client) ListLogs(ctx context.Context) ([]Log, error) {
+	return retry(ctx, c.tries, true, func() ([]Log, error) { return c.b.listLogs(ctx) })
+}
+
+// DropLog removes a log that no queue uses.
+func (c *Client) DropLog(ctx context.Context, log string) error {
+	return c.do(ctx, false, func() error { return c.b.dropLog(ctx, log) })
 }
 
 // Get shows a message, wherever in the queue it is, without claiming it: nil when the queue does not keep it any more.

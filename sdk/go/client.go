@@ -68,16 +68,25 @@ type backend interface {
 	receive(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error)
 	pop(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error)
 	peek(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error)
+	// settle settles messages of one or more claims, all or none.
 	settle(ctx context.Context, verb verb, queue string, items []settlement) ([]int, error)
+	// settleEach settles what it can; nil stands for what is to be tried alone, and a single item is.
+	settleEach(ctx context.Context, queue string, items []settlement) ([]*int, error)
 	extend(ctx context.Context, queue, group string, claims []int64, lease time.Duration) ([]time.Time, error)
+	// extendEach is to extend as settleEach is to settle.
+	extendEach(ctx context.Context, queue, group string, claims []int64, lease time.Duration) ([]bool, error)
 	deadLetters(ctx context.Context, queue string, o receiveOptions) ([]DeadLetter, error)
 	redrive(ctx context.Context, queue string, o receiveOptions) (int64, error)
 	discard(ctx context.Context, queue string, o receiveOptions) (int64, error)
-	createQueue(ctx context.Context, queue string, o QueueOptions) error
+	createQueue(ctx context.Context, queue string, o QueueOptions) (bool, error)
 	configureQueue(ctx context.Context, queue string, s QueueSettings) error
 	renameQueue(ctx context.Context, queue, name string) error
 	dropQueue(ctx context.Context, queue string) error
 	listQueues(ctx context.Context) ([]Queue, error)
+	createLog(ctx context.Context, log string, o LogOptions) (bool, error)
+	configureLog(ctx context.Context, log string, s LogSettings) error
+	listLogs(ctx context.Context) ([]Log, error)
+	dropLog(ctx context.Context, log string) error
 	get(ctx context.Context, queue string, id int64) (*StoredMessage, error)
 	getMany(ctx context.Context, queue string, ids []int64) ([]StoredMessage, error)
 	createGroup(ctx context.Context, queue, group string, o GroupOptions) error
@@ -178,7 +187,7 @@ func Connect(ctx context.Context, target string, opts ...ConnectOption) (*Client
 
 // New returns a client over a pgx pool or connection of the caller's.
 func New(q Querier) *Client {
-	p := &postgres{executor: pgxExecutor{q}, records: true, own: newOwnCalls()}
+	p := &postgres{executor: pgxExecutor{q}, records: true}
 	if pool, ok := q.(*pgxpool.Pool); ok {
 		p.ear = newEar(pool)
 	}
@@ -191,7 +200,7 @@ func New(q Querier) *Client {
 
 // NewSQL returns a client over database/sql, with any driver for PostgreSQL.
 func NewSQL(q SQLQuerier) *Client {
-	return &Client{b: &postgres{executor: sqlExecutor{q}, own: newOwnCalls()}, tries: 1, keep: &upkeep{}}
+	return &Client{b: &postgres{executor: sqlExecutor{q}}, tries: 1, keep: &upkeep{}}
 }
 
 // NewHTTP returns a client of a `weir serve` at a URL; nil stands for an http.Client without a time limit, because
@@ -234,18 +243,17 @@ func (c *Client) Close() {
 
 // In returns a client whose calls are part of a transaction of the caller's, who commits or rolls back.
 func (c *Client) In(tx pgx.Tx) *Client {
-	p := &postgres{executor: pgxExecutor{tx}, records: true, own: c.own()}
+	p := &postgres{executor: pgxExecutor{tx}, records: true}
 	return &Client{b: p, tries: 1, keep: c.keep, hook: c.hook}
 }
 
 // InSQL is In for a transaction of database/sql.
 func (c *Client) InSQL(tx SQLQuerier) *Client {
-	p := &postgres{executor: sqlExecutor{tx}, own: c.own()}
-	return &Client{b: p, tries: 1, keep: c.keep, hook: c.hook}
+	return &Client{b: &postgres{executor: sqlExecutor{tx}}, tries: 1, keep: c.keep, hook: c.hook}
 }
 
 // Transaction runs fn with a client whose calls share one transaction: committed when fn returns nil, else rolled
-// back. Over HTTP that client can Send, SendBatch, Ack and Finish; the calls go out when fn returns, so that within it
+// back. Over HTTP that client can Send, SendBatch, Ack, AckAll and Finish; the calls go out when fn returns, so that within it
 // they give zeros. The error is ErrOutcomeUnknown when the commit failed in a way that leaves it open.
 func (c *Client) Transaction(ctx context.Context, fn func(tx *Client) error) error {
 	if h, ok := c.b.(*httpBackend); ok {
@@ -358,7 +366,7 @@ func (c *Client) Publish(
 }
 
 // Receive claims messages: 1 unless Max says more, for 30 seconds unless Lease says otherwise.
-func (c *Client) Receive(ctx context.Context, queue string, opts ...ReceiveOption) ([]*RawMessage, error) {
+func (c *Client) Receive(ctx context.Context, queue string, opts ...ReceiveOption) (Messages[json.RawMessage], error) {
 	return c.receive(ctx, queue, collectReceive(1, opts))
 }
 
@@ -381,54 +389,6 @@ func (c *Client) Pop(ctx context.Context, queue string, opts ...ReceiveOption) (
 func (c *Client) Peek(ctx context.Context, queue string, opts ...ReceiveOption) ([]*RawMessage, error) {
 	o := collectReceive(10, opts)
 	return retry(ctx, c.tries, true, func() ([]*RawMessage, error) { return c.b.peek(ctx, queue, o) })
-}
-
-// Ack finishes messages of a claim, all of it when no ids are given, and returns how many it finished: 0 when they
-// were finished before.
-func (c *Client) Ack(ctx context.Context, queue string, claim int64, ids ...int64) (int, error) {
-	return c.settle(ctx, ack, queue, settlement{claim: claim, ids: ids})
-}
-
-// Nack gives messages of a claim back for another attempt, and returns how many.
-func (c *Client) Nack(ctx context.Context, queue string, claim int64, opts ...NackOption) (int, error) {
-	s := settlement{claim: claim}
-	for _, set := range opts {
-		set(&s)
-	}
-	return c.settle(ctx, nack, queue, s)
-}
-
-// Reject makes messages of a claim dead letters, all of it when no ids are given, and returns how many.
-func (c *Client) Reject(ctx context.Context, queue string, claim int64, reason string, ids ...int64) (int, error) {
-	return c.settle(ctx, reject, queue, settlement{claim: claim, ids: ids, reason: reason})
-}
-
-// Release gives messages of a claim back unused, all that are left when no ids are given: they are delivered again at
-// once, and this delivery does not count as an attempt.
-func (c *Client) Release(ctx context.Context, queue string, claim int64, ids ...int64) (int, error) {
-	return c.settle(ctx, release, queue, settlement{claim: claim, ids: ids})
-}
-
-// settle settles messages of one claim. Doing it twice does no harm.
-func (c *Client) settle(ctx context.Context, verb verb, queue string, s settlement) (int, error) {
-	counts, err := retry(ctx, c.tries, true, func() ([]int, error) {
-		return c.b.settle(ctx, verb, queue, []settlement{s})
-	})
-	if err != nil || len(counts) == 0 {
-		return 0, err
-	}
-	return counts[0], nil
-}
-
-// Extend gives a claim a new deadline, a lease from now, and returns it.
-func (c *Client) Extend(ctx context.Context, queue string, claim int64, lease time.Duration) (time.Time, error) {
-	deadlines, err := retry(ctx, c.tries, true, func() ([]time.Time, error) {
-		return c.b.extend(ctx, queue, DefaultGroup, []int64{claim}, lease)
-	})
-	if err != nil || len(deadlines) == 0 {
-		return time.Time{}, err
-	}
-	return deadlines[0].UTC(), nil
 }
 
 // jsonMessage is an Outgoing in JSON.

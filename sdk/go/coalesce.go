@@ -26,7 +26,6 @@ const (
 // messages are not sent unless the statement had begun by then. All else is as without it, also sends with dedup keys,
 // unique jobs, and what is part of a transaction.
 //
-// As such a program sends much, the first call to a queue asks for the name of its function, at a round trip or two.
 // A statement runs with the context values of one of its calls, so it is not for a pool that picks a connection, or
 // its role, by those. A client without a pool, and one over HTTP, where the server does the same, is returned as it is.
 func (c *Client) Coalesced() *Client {
@@ -36,11 +35,6 @@ func (c *Client) Coalesced() *Client {
 	}
 	coalesced := *c
 	coalesced.sends = newCoalescer(func(ctx context.Context, to aim, batch []jsonMessage) ([]int64, error) {
-		used := &callSend
-		if len(batch) > 1 {
-			used = &callSendBatch
-		}
-		p.own.expect(ownKey{used, to.queue})
 		return p.send(ctx, to.queue, batch, sendOptions{delay: to.delay.pointer(), priority: to.priority.pointer()})
 	})
 	coalesced.enqueues = newCoalescer(func(ctx context.Context, to aim, batch []jsonJob) ([]int64, error) {

@@ -20,9 +20,9 @@ func NewConsumer[T any](c *Client, queue string, opts ...ReceiveOption) Consumer
 
 // Receive claims messages. When a payload does not fit its type the error is ErrPayload, and the messages that do fit
 // come with it; the claim of the others ends with its lease.
-func (c Consumer[T]) Receive(ctx context.Context) ([]*Message[T], error) {
+func (c Consumer[T]) Receive(ctx context.Context) (Messages[T], error) {
 	raw, err := c.client.receive(ctx, c.queue, c.options)
-	messages := make([]*Message[T], 0, len(raw))
+	messages := make(Messages[T], 0, len(raw))
 	for _, r := range raw {
 		m, unfit := Decode[T](r)
 		if unfit != nil {

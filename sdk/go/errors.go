@@ -45,21 +45,19 @@ var (
 
 	errHook = errors.New("a hook has to pass on as many messages as it got")
 
-	errSendAlone   = errors.New("a message could not be sent together with others")
-	errFinishAlone = errors.New("a job could not be finished together with others")
+	errSendAlone = errors.New("a message could not be sent together with others")
 )
 
-// SQLSTATEs of a connection that cannot be made, of one that broke, of a payload that is no JSON or no text, of a
-// transaction that met an error, and of what is not there to be called.
+// SQLSTATEs of a connection that cannot be made, of one that broke, of a payload that is no JSON or no text, and of what
+// is not there to be called.
 const (
-	codeCannotConnect      = "08001"
-	codeBroken             = "08006"
-	codeNotText            = "22021"
-	codeNotJSON            = "22P02"
-	codeAbortedTransaction = "25P02"
-	codeUndefinedColumn    = "42703"
-	codeUndefinedFunction  = "42883"
-	codeUndefinedSchema    = "3F000"
+	codeCannotConnect     = "08001"
+	codeBroken            = "08006"
+	codeNotText           = "22021"
+	codeNotJSON           = "22P02"
+	codeUndefinedColumn   = "42703"
+	codeUndefinedFunction = "42883"
+	codeUndefinedSchema   = "3F000"
 )
 
 // hintOlder is the cure for what the other side does not know.
@@ -167,6 +165,15 @@ func known(code, name string, retryable bool) *Error {
 	e := &Error{Code: code, Name: name, Retryable: retryable}
 	codes[code] = e
 	return e
+}
+
+// sqlState is what the database itself gave as SQLSTATE of err; "" when it gave none.
+func sqlState(err error) string {
+	var reported interface{ SQLState() string }
+	if errors.As(err, &reported) {
+		return reported.SQLState()
+	}
+	return ""
 }
 
 // wrap turns a driver's error into an *Error and says what was being done.

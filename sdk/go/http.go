@@ -54,18 +54,30 @@ type problem struct {
 
 // call makes a request and reads the answer into out, unless it is nil.
 func (h *httpBackend) call(ctx context.Context, method, path string, in, out any) error {
+	_, err := h.request(ctx, method, path, in, out)
+	return err
+}
+
+// create makes something, and reports whether it did: not when it was there.
+func (h *httpBackend) create(ctx context.Context, path string, in any) (bool, error) {
+	status, err := h.request(ctx, http.MethodPut, path, in, nil)
+	return status == http.StatusCreated, err
+}
+
+// request is call that returns the status of the answer, too.
+func (h *httpBackend) request(ctx context.Context, method, path string, in, out any) (status int, err error) {
 	doing := method + " " + path
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
+			return 0, fmt.Errorf("%s: %w", doing, err)
 		}
 		body = bytes.NewReader(text)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, h.base+path, body)
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -73,29 +85,29 @@ func (h *httpBackend) call(ctx context.Context, method, path string, in, out any
 	if h.token != nil {
 		token, err := h.token(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: get token: %w", doing, err)
+			return 0, fmt.Errorf("%s: get token: %w", doing, err)
 		}
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := h.client.Do(request)
 	if err != nil {
-		return h.failure(ctx, doing, err)
+		return 0, h.failure(ctx, doing, err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return h.failure(ctx, doing, err)
+		return 0, h.failure(ctx, doing, err)
 	}
 	if response.StatusCode >= 300 {
-		return fmt.Errorf("%s: %w", doing, problemError(response.StatusCode, text))
+		return 0, fmt.Errorf("%s: %w", doing, problemError(response.StatusCode, text))
 	}
 	if out == nil {
-		return nil
+		return response.StatusCode, nil
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("%s: %w: %w", doing, errBadAnswer, err)
+		return 0, fmt.Errorf("%s: %w: %w", doing, errBadAnswer, err)
 	}
-	return nil
+	return response.StatusCode, nil
 }
 
 // failure is a request that got no answer.
@@ -243,40 +255,4 @@ func (h *httpBackend) peek(ctx context.Context, queue string, o receiveOptions) 
 	path := groupPath(queue, o.group) + "/peek?max=" + strconv.Itoa(o.max)
 	err := h.call(ctx, http.MethodGet, path, nil, &out)
 	return out.messages(queue, o.group), err
-}
-
-// httpSettlement is an item of ack, nack, reject and release.
-type httpSettlement struct {
-	Queue   string  `json:"queue,omitempty"` // in a transaction
-	ClaimID int64   `json:"claim_id"`
-	IDs     []int64 `json:"ids,omitempty"`
-	DelayMS *int64  `json:"delay_ms,omitempty"`
-	Reason  *string `json:"reason,omitempty"`
-}
-
-func (h *httpBackend) settle(ctx context.Context, verb verb, queue string, items []settlement) ([]int, error) {
-	if verb == finish {
-		return h.finish(ctx, queue, items)
-	}
-	in := make([]httpSettlement, len(items))
-	group := DefaultGroup
-	for i, item := range items {
-		in[i] = httpSettlement{
-			ClaimID: item.claim, IDs: item.ids, DelayMS: millis(item.delay), Reason: orNull(item.reason),
-		}
-		if item.group != "" {
-			group = item.group
-		}
-	}
-	verbs := string(verb) + "s"
-	var out map[string][]struct{ Finished, Snoozed int }
-	path := groupPath(queue, group) + "/" + string(verb)
-	if err := h.call(ctx, http.MethodPost, path, map[string]any{verbs: in}, &out); err != nil {
-		return nil, err
-	}
-	counts := make([]int, len(out[verbs]))
-	for i, item := range out[verbs] {
-		counts[i] = item.Finished + item.Snoozed
-	}
-	return counts, nil
 }

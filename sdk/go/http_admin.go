@@ -8,28 +8,6 @@ import (
 	"time"
 )
 
-func (h *httpBackend) extend(
-	ctx context.Context, queue, group string, claims []int64, lease time.Duration,
-) ([]time.Time, error) {
-	type item struct {
-		ClaimID int64  `json:"claim_id"`
-		LeaseMS *int64 `json:"lease_ms"`
-	}
-	in := make([]item, len(claims))
-	for i, claim := range claims {
-		in[i] = item{ClaimID: claim, LeaseMS: millis(&lease)}
-	}
-	var out struct {
-		Extends []struct{ Deadline time.Time }
-	}
-	err := h.call(ctx, http.MethodPost, groupPath(queue, group)+"/extend", map[string]any{"extends": in}, &out)
-	deadlines := make([]time.Time, len(out.Extends))
-	for i, extended := range out.Extends {
-		deadlines[i] = extended.Deadline
-	}
-	return deadlines, err
-}
-
 func (h *httpBackend) deadLetters(ctx context.Context, queue string, o receiveOptions) ([]DeadLetter, error) {
 	var out struct {
 		DeadLetters []DeadLetter `json:"dead_letters"`
@@ -59,37 +37,60 @@ func (h *httpBackend) discard(ctx context.Context, queue string, o receiveOption
 	return out.Discarded, err
 }
 
-func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOptions) error {
+func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOptions) (bool, error) {
 	in := map[string]any{}
-	given(in, "lanes", o.Lanes)
-	given(in, "message_bytes_max", o.MessageBytesMax)
-	given(in, "segment_bytes", o.SegmentBytes)
-	given(in, "claims_bytes", o.ClaimsBytes)
+	given(in, "ordered", o.Ordered)
+	given(in, "log", o.Log)
 	given(in, "priorities", o.Priorities)
-	given(in, "backlog_max", o.BacklogMax)
+	given(in, "message_bytes_max", o.MessageBytesMax)
 	given(in, "aging_ms", *millis(&o.Aging))
 	given(in, "ttl_ms", *millis(&o.TTL))
-	given(in, "retention_ms", *millis(&o.Retention))
 	given(in, "dedup_window_ms", *millis(&o.DedupWindow))
+	given(in, "backlog_max", o.BacklogMax)
 	given(in, "job_retention_ms", *millis(&o.JobRetention))
-	return h.call(ctx, http.MethodPut, queuePath(queue), in, nil)
+	return h.create(ctx, queuePath(queue), in)
 }
 
 func (h *httpBackend) configureQueue(ctx context.Context, queue string, s QueueSettings) error {
 	return h.call(ctx, http.MethodPatch, queuePath(queue), struct {
 		MessageBytesMax *int   `json:"message_bytes_max,omitempty"`
-		SegmentBytes    *int64 `json:"segment_bytes,omitempty"`
-		ClaimsBytes     *int64 `json:"claims_bytes,omitempty"`
 		AgingMS         *int64 `json:"aging_ms,omitempty"`
 		TTLMS           *int64 `json:"ttl_ms,omitempty"`
-		RetentionMS     *int64 `json:"retention_ms,omitempty"`
 		DedupWindowMS   *int64 `json:"dedup_window_ms,omitempty"`
 		BacklogMax      *int64 `json:"backlog_max,omitempty"`
 		JobRetentionMS  *int64 `json:"job_retention_ms,omitempty"`
 	}{
-		s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes, millis(s.Aging), millis(s.TTL), millis(s.Retention),
-		millis(s.DedupWindow), s.BacklogMax, millis(s.JobRetention),
+		s.MessageBytesMax, millis(s.Aging), millis(s.TTL), millis(s.DedupWindow), s.BacklogMax, millis(s.JobRetention),
 	}, nil)
+}
+
+func logPath(log string) string { return "/v1/logs/" + url.PathEscape(log) }
+
+func (h *httpBackend) createLog(ctx context.Context, log string, o LogOptions) (bool, error) {
+	in := map[string]any{}
+	given(in, "unlogged", o.Unlogged)
+	given(in, "segment_bytes", o.SegmentBytes)
+	given(in, "claims_bytes", o.ClaimsBytes)
+	given(in, "retention_ms", *millis(&o.Retention))
+	return h.create(ctx, logPath(log), in)
+}
+
+func (h *httpBackend) configureLog(ctx context.Context, log string, s LogSettings) error {
+	return h.call(ctx, http.MethodPatch, logPath(log), struct {
+		SegmentBytes *int64 `json:"segment_bytes,omitempty"`
+		ClaimsBytes  *int64 `json:"claims_bytes,omitempty"`
+		RetentionMS  *int64 `json:"retention_ms,omitempty"`
+	}{s.SegmentBytes, s.ClaimsBytes, millis(s.Retention)}, nil)
+}
+
+func (h *httpBackend) listLogs(ctx context.Context) ([]Log, error) {
+	var out struct{ Logs []logRow }
+	err := h.call(ctx, http.MethodGet, "/v1/logs", nil, &out)
+	return logsOf(out.Logs, err)
+}
+
+func (h *httpBackend) dropLog(ctx context.Context, log string) error {
+	return h.call(ctx, http.MethodDelete, logPath(log), nil, nil)
 }
 
 func (h *httpBackend) renameQueue(ctx context.Context, queue, name string) error {
@@ -129,7 +130,6 @@ func (h *httpBackend) createGroup(ctx context.Context, queue, group string, o Gr
 	given(in, "max_attempts", o.MaxAttempts)
 	given(in, "backoff_min_ms", *millis(&o.BackoffMin))
 	given(in, "backoff_max_ms", *millis(&o.BackoffMax))
-	given(in, "patience_ms", *millis(&o.Patience))
 	given(in, "concurrency_max", o.ConcurrencyMax)
 	given(in, "rate_max", o.RateMax)
 	given(in, "rate_period_ms", *millis(&o.RatePeriod))
@@ -151,7 +151,6 @@ func (h *httpBackend) configureGroup(ctx context.Context, queue, group string, s
 		MaxAttempts  *int   `json:"max_attempts,omitempty"`
 		BackoffMinMS *int64 `json:"backoff_min_ms,omitempty"`
 		BackoffMaxMS *int64 `json:"backoff_max_ms,omitempty"`
-		PatienceMS   *int64 `json:"patience_ms,omitempty"`
 
 		ConcurrencyMax *int   `json:"concurrency_max,omitempty"`
 		RateMax        *int   `json:"rate_max,omitempty"`
@@ -160,8 +159,8 @@ func (h *httpBackend) configureGroup(ctx context.Context, queue, group string, s
 		KeyConcurrencyMax *int  `json:"key_concurrency_max,omitempty"`
 		Fair              *bool `json:"fair,omitempty"`
 	}{
-		s.MaxAttempts, millis(s.BackoffMin), millis(s.BackoffMax), millis(s.Patience), s.ConcurrencyMax, s.RateMax,
-		millis(s.RatePeriod), s.KeyConcurrencyMax, s.Fair,
+		s.MaxAttempts, millis(s.BackoffMin), millis(s.BackoffMax), s.ConcurrencyMax, s.RateMax, millis(s.RatePeriod),
+		s.KeyConcurrencyMax, s.Fair,
 	}, nil)
 }
 

@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -67,29 +68,27 @@ type httpJob struct {
 }
 
 func (h *httpBackend) progress(
-	ctx context.Context, queue string, claim, id int64, value json.RawMessage,
+	ctx context.Context, queue string, job Ref, value json.RawMessage,
 ) (bool, error) {
 	var out struct {
 		GoOn bool `json:"go_on"`
 	}
-	in := httpJob{ClaimID: claim, ID: id, Progress: value}
-	err := h.call(ctx, http.MethodPost, groupPath(queue, DefaultGroup)+"/progress", in, &out)
+	in := httpJob{ClaimID: job.ClaimID, ID: job.ID, Progress: value}
+	path := groupPath(queue, cmp.Or(job.Group, DefaultGroup)) + "/progress"
+	err := h.call(ctx, http.MethodPost, path, in, &out)
 	return out.GoOn, err
 }
 
 // finish finishes jobs with their results, all or none.
 func (h *httpBackend) finish(ctx context.Context, queue string, items []settlement) ([]int, error) {
 	jobs := make([]httpJob, len(items))
-	group := DefaultGroup
 	for i, item := range items {
 		jobs[i] = httpJob{ClaimID: item.claim, ID: item.ids[0], Result: item.result}
-		if item.group != "" {
-			group = item.group
-		}
 	}
 	var out struct{ Jobs []struct{ Finished int } }
 	in := map[string]any{"jobs": jobs}
-	err := h.call(ctx, http.MethodPost, groupPath(queue, group)+"/finish", in, &out)
+	path := groupPath(queue, cmp.Or(items[0].group, DefaultGroup)) + "/finish"
+	err := h.call(ctx, http.MethodPost, path, in, &out)
 	counts := make([]int, len(out.Jobs))
 	for i, job := range out.Jobs {
 		counts[i] = job.Finished

@@ -65,7 +65,9 @@ func (g *gathered) settle(_ context.Context, verb verb, queue string, items []se
 	for _, item := range items {
 		switch verb {
 		case ack:
-			g.acks = append(g.acks, httpSettlement{Queue: queue, ClaimID: item.claim, IDs: item.ids})
+			g.acks = append(g.acks, httpSettlement{
+				Queue: queue, ClaimID: item.claim, IDs: item.ids, All: item.ids == nil,
+			})
 		case finish:
 			job := httpJob{Queue: queue, ClaimID: item.claim, ID: item.ids[0], Result: item.result}
 			g.finishes = append(g.finishes, job)

@@ -13,7 +13,7 @@ type jobBackend interface {
 	enqueue(ctx context.Context, queue string, job jsonJob, o jobOptions) (int64, error)
 	enqueueBatch(ctx context.Context, queue string, jobs []jsonJob, o jobOptions) ([]Enqueued, error)
 	job(ctx context.Context, queue string, id int64) (*JobStatus, error)
-	progress(ctx context.Context, queue string, claim, id int64, value json.RawMessage) (bool, error)
+	progress(ctx context.Context, queue string, job Ref, value json.RawMessage) (bool, error)
 	cancel(ctx context.Context, queue string, id int64, reason string) (string, error)
 	cancelled(ctx context.Context, queue, group string, claims []int64) ([]int64, error)
 	schedule(ctx context.Context, name, queue string, job jsonJob, o ScheduleOptions) (time.Time, error)
@@ -128,38 +128,37 @@ func (c *Client) Job(ctx context.Context, queue string, id int64) (*JobStatus, e
 	return retry(ctx, c.tries, true, func() (*JobStatus, error) { return c.b.job(ctx, queue, id) })
 }
 
-// Progress tells how far a job of a claim is, nil tells nothing, and reports whether it shall go on: it shall not when
-// it was cancelled.
-func (c *Client) Progress(ctx context.Context, queue string, claim, id int64, value any) (bool, error) {
+// Progress tells how far a job is, one claimed message; nil tells nothing. It reports whether the job shall go on: it
+// shall not when it was cancelled.
+func (c *Client) Progress(ctx context.Context, queue string, job Claimed, value any) (bool, error) {
 	text, err := orNothing(value)
 	if err != nil {
 		return false, fmt.Errorf("write progress: %w", err)
 	}
-	return retry(ctx, c.tries, true, func() (bool, error) { return c.b.progress(ctx, queue, claim, id, text) })
+	r, err := single(job)
+	if err != nil {
+		return false, fmt.Errorf("tell progress: %w", err)
+	}
+	return retry(ctx, c.tries, true, func() (bool, error) { return c.b.progress(ctx, queue, r, text) })
 }
 
-// Finish finishes a job of a claim, as Ack does, with a result, nil for none. It returns 0 when it was finished
-// before.
-func (c *Client) Finish(ctx context.Context, queue string, claim, id int64, result any) (int, error) {
+// Finish finishes a job, one claimed message, as Ack does, with a result, nil for none. It returns 0 when it was
+// finished before.
+func (c *Client) Finish(ctx context.Context, queue string, job Claimed, result any) (int, error) {
 	text, err := orNothing(result)
 	if err != nil {
 		return 0, fmt.Errorf("write result: %w", err)
 	}
-	return c.settle(ctx, finish, queue, settlement{claim: claim, ids: []int64{id}, result: text})
+	if _, err := single(job); err != nil {
+		return 0, fmt.Errorf("finish job: %w", err)
+	}
+	return c.settle(ctx, queue, settlement{verb: finish, result: text}.of(job))
 }
 
 // Cancel has a job never run again: "cancelled" when it will not run, "running" when it does and its worker is told,
 // "ended" when nothing is left to be cancelled.
 func (c *Client) Cancel(ctx context.Context, queue string, id int64, reason string) (string, error) {
 	return retry(ctx, c.tries, true, func() (string, error) { return c.b.cancel(ctx, queue, id, reason) })
-}
-
-// Snooze gives messages of a claim back for later, all that are left when no ids are given, without counting the
-// attempt, and returns how many.
-func (c *Client) Snooze(
-	ctx context.Context, queue string, claim int64, delay time.Duration, ids ...int64,
-) (int, error) {
-	return c.settle(ctx, snooze, queue, settlement{claim: claim, ids: ids, delay: &delay})
 }
 
 func collectJob(opts []JobOption) (o jobOptions) {

@@ -46,7 +46,7 @@ func (j *Job[A]) SetResult(value any) error {
 // Progress tells how far the job is, which Client.Job shows while it is tracked; nil tells nothing and only asks. The
 // error is ErrJobCancelled when the job was cancelled: a handler returns it.
 func (j *Job[A]) Progress(ctx context.Context, value any) error {
-	goOn, err := j.raw.client.Progress(ctx, j.Queue, j.raw.ClaimID, j.ID, value)
+	goOn, err := j.raw.client.Progress(ctx, j.Queue, j.raw, value)
 	if err == nil && !goOn {
 		err = ErrJobCancelled
 	}
@@ -69,8 +69,8 @@ func (j *Job[A]) exactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) erro
 			return err
 		}
 		j.raw.own.settles()
-		done := settlement{claim: j.raw.ClaimID, ids: []int64{j.ID}, result: j.raw.result}
-		n, err := j.raw.client.In(tx).settle(ctx, finish, j.Queue, done)
+		done := settlement{verb: finish, result: j.raw.result}
+		n, err := j.raw.client.In(tx).settle(ctx, j.Queue, done.of(j.raw))
 		if err == nil && n == 0 {
 			return errFinishedBefore
 		}

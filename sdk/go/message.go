@@ -13,7 +13,7 @@ import (
 // Message is one delivered message with a payload of type T.
 type Message[T any] struct {
 	ID         int64          // the same at every delivery; rises within the queue
-	ClaimID    int64          // what ack takes; 0 from Peek
+	ClaimID    int64          // the same of all messages of one receive; 0 from Peek
 	Attempt    int            // 1 at the first delivery
 	Key        string         // "" when it was sent without one
 	Payload    T              // as sent
@@ -47,25 +47,37 @@ func Decode[T any](raw *RawMessage) (*Message[T], error) {
 
 // Ack finishes the message. Not for handlers of a worker: their result does it.
 func (m *Message[T]) Ack(ctx context.Context) error {
-	_, err := m.client.Ack(ctx, m.Queue, m.ClaimID, m.ID)
+	_, err := m.client.Ack(ctx, m.Queue, m)
 	return err
 }
 
 // Nack gives the message back for another attempt, with the group's backoff unless After says when.
 func (m *Message[T]) Nack(ctx context.Context, opts ...NackOption) error {
-	_, err := m.client.Nack(ctx, m.Queue, m.ClaimID, append(opts, IDs(m.ID))...)
+	_, err := m.client.Nack(ctx, m.Queue, m, opts...)
 	return err
 }
 
 // Reject makes the message a dead letter.
 func (m *Message[T]) Reject(ctx context.Context, reason string) error {
-	_, err := m.client.Reject(ctx, m.Queue, m.ClaimID, reason, m.ID)
+	_, err := m.client.Reject(ctx, m.Queue, m, reason)
 	return err
 }
 
-// Extend gives the whole claim a new lease, counted from now.
+// Release gives the message back unused: it is delivered again at once, and the attempt is not counted.
+func (m *Message[T]) Release(ctx context.Context) error {
+	_, err := m.client.Release(ctx, m.Queue, m)
+	return err
+}
+
+// Snooze gives the message back for later; the attempt is not counted.
+func (m *Message[T]) Snooze(ctx context.Context, delay time.Duration) error {
+	_, err := m.client.Snooze(ctx, m.Queue, m, delay)
+	return err
+}
+
+// Extend gives the message's claim a new lease, counted from now: also for what else the same receive brought.
 func (m *Message[T]) Extend(ctx context.Context, lease time.Duration) error {
-	_, err := m.client.Extend(ctx, m.Queue, m.ClaimID, lease)
+	_, err := m.client.Extend(ctx, m.Queue, m, lease)
 	return err
 }
 
@@ -79,7 +91,7 @@ func (m *Message[T]) ExactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) 
 func (m *Message[T]) exactlyOnce(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return m.client.transaction(ctx, func(tx pgx.Tx) error {
 		m.own.settles()
-		n, err := m.client.In(tx).Ack(ctx, m.Queue, m.ClaimID, m.ID)
+		n, err := m.client.In(tx).Ack(ctx, m.Queue, m)
 		if err != nil || n == 0 {
 			return err
 		}

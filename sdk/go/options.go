@@ -2,7 +2,6 @@ package weir
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 )
 
@@ -125,21 +124,8 @@ func collectReceive(most int, opts []ReceiveOption) receiveOptions {
 	return o
 }
 
-// settlement is what shall become of messages of one claim.
-type settlement struct {
-	group  string
-	claim  int64
-	ids    []int64 // nil = all that are left
-	delay  *time.Duration
-	reason string
-	result json.RawMessage // of finish
-}
-
 // NackOption is an option of Nack.
 type NackOption func(*settlement)
-
-// IDs limits a nack to these messages of the claim.
-func IDs(ids ...int64) NackOption { return func(s *settlement) { s.ids = ids } }
 
 // After has the messages delivered again this long from now, instead of after the group's backoff.
 func After(d time.Duration) NackOption { return func(s *settlement) { s.delay = &d } }
@@ -147,16 +133,15 @@ func After(d time.Duration) NackOption { return func(s *settlement) { s.delay = 
 // Reason is kept with the dead letter, should the message become one.
 func Reason(text string) NackOption { return func(s *settlement) { s.reason = text } }
 
-// QueueOptions are the settings of a new queue. The zero value of a field leaves it to the engine.
+// QueueOptions are the settings of a new queue. The zero value of a field leaves it to the engine, and matches whatever
+// is there.
 type QueueOptions struct {
-	Lanes           int           // how many consumers can claim at the same moment; 1 is a total order
+	Ordered         bool          // the group DefaultGroup delivers messages of one key one after the other
+	Log             string        // the log that keeps its messages, made when it is not there; "main"
+	Priorities      int           // levels of priority of messages without keys; 1
 	MessageBytesMax int           // the largest message as stored
-	SegmentBytes    int64         // the size at which a segment of the log is closed
-	ClaimsBytes     int64         // the size at which a table of the claim log is left
-	Priorities      int           // levels of priority, each with so many lanes
 	Aging           time.Duration // how much longer a message must wait to go before one a level higher
 	TTL             time.Duration // what was sent longer ago is not delivered any more
-	Retention       time.Duration // how long what all groups have finished is kept for Seek
 	DedupWindow     time.Duration // how long a dedup key is remembered
 	BacklogMax      int64         // by how many messages the slowest group may be behind
 	JobRetention    time.Duration // how long Client.Job and Client.Workflow tell of what has ended
@@ -165,14 +150,26 @@ type QueueOptions struct {
 // QueueSettings are changes to a queue. Nil leaves a setting as it is: QueueSettings{TTL: new(time.Hour)}.
 type QueueSettings struct {
 	MessageBytesMax *int
-	SegmentBytes    *int64
-	ClaimsBytes     *int64
 	Aging           *time.Duration
 	TTL             *time.Duration // 0: messages are delivered however old
-	Retention       *time.Duration
 	DedupWindow     *time.Duration // 0: the queue takes no dedup keys
 	BacklogMax      *int64         // 0: no limit
 	JobRetention    *time.Duration
+}
+
+// LogOptions are the settings of a new log. The zero value of a field leaves it to the engine.
+type LogOptions struct {
+	Unlogged     bool          // its messages need not survive a crash of PostgreSQL, and cost less
+	SegmentBytes int64         // the size at which a segment is closed
+	ClaimsBytes  int64         // the size at which a table of the claim log is left
+	Retention    time.Duration // how long what all groups have finished is kept for Seek
+}
+
+// LogSettings are changes to a log. Nil leaves a setting as it is.
+type LogSettings struct {
+	SegmentBytes *int64
+	ClaimsBytes  *int64
+	Retention    *time.Duration
 }
 
 // GroupOptions are the settings of a new group. The zero value of a field leaves it to the engine.
@@ -182,7 +179,6 @@ type GroupOptions struct {
 	MaxAttempts int    // deliveries before a message is a dead letter
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
-	Patience    time.Duration // ordered: how long an unfinished claim keeps others out of its lane
 
 	ConcurrencyMax int           // messages claimed and unfinished at once; 0: no limit
 	RateMax        int           // deliveries in RatePeriod; 0: no limit
@@ -197,7 +193,6 @@ type GroupSettings struct {
 	MaxAttempts *int
 	BackoffMin  *time.Duration
 	BackoffMax  *time.Duration
-	Patience    *time.Duration
 
 	ConcurrencyMax *int // 0: no limit
 	RateMax        *int // 0: no limit

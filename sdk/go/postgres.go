@@ -4,27 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // Every parameter is cast, so that the statements mean the same in all of pgx's ways to run them, prepared or not,
-// and with other drivers. Those that end in With take what engines have learned since 0.1.0, and are used when it is
-// asked for.
+// and with other drivers.
 const (
 	sqlSend = `select weir.send($1::text, $2::text::jsonb, key => $3::text, headers => $4::text::jsonb,
-		delay => $5::text::interval)`
-	sqlSendWith = `select weir.send($1::text, $2::text::jsonb, key => $3::text, headers => $4::text::jsonb,
 		delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
 	sqlSendBatch = `select array(select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
-		headers => $4::text[]::jsonb[], delay => $5::text::interval))`
-	sqlSendBatchWith = `select array(select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
 		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int, dedup_keys => $7::text[]))`
-	sqlPublish = `select queue_name, id from weir.publish($1::text, $2::text::jsonb, key => $3::text,
-		headers => $4::text::jsonb, delay => $5::text::interval)`
-	sqlPublishWith = `select queue_name, id, repeated from weir.publish($1::text, $2::text::jsonb, key => $3::text,
+	sqlPublish = `select queue_name, id, repeated from weir.publish($1::text, $2::text::jsonb, key => $3::text,
 		headers => $4::text::jsonb, delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
 	sqlReceive = `select id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at
 		from weir.receive($1::text, $2::text, max => $3::int, lease => $4::text::interval)`
@@ -35,21 +27,28 @@ const (
 	sqlPeek = `select id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at
 		from weir.peek($1::text, $2::text, max => $3::int)`
 
-	sqlAck  = `select weir.ack($1::text, c, ids => i::bigint[]) from unnest($2::bigint[], $3::text[]) as t (c, i)`
-	sqlNack = `select weir.nack($1::text, c, ids => i::bigint[], delay => d::interval, reason => r)
+	sqlAck     = `select weir.ack($1::text, $2::bigint, $3::bigint)`
+	sqlAckAll  = `select weir.ack_all($1::text, $2::bigint)`
+	sqlAckMany = `select weir.ack($1::text, c, i::bigint[]) from unnest($2::bigint[], $3::text[]) as t (c, i)`
+	sqlNack    = `select weir.nack($1::text, c, i::bigint[], delay => d::interval, reason => r)
 		from unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) as t (c, i, d, r)`
-	sqlReject = `select weir.reject($1::text, c, ids => i::bigint[], reason => r)
+	sqlReject = `select weir.reject($1::text, c, i::bigint[], reason => r)
 		from unnest($2::bigint[], $3::text[], $4::text[]) as t (c, i, r)`
-	sqlRelease = `select weir.release($1::text, c, ids => i::bigint[])
-		from unnest($2::bigint[], $3::text[]) as t (c, i)`
-	sqlExtend = `select weir.extend($1::text, c, lease => $3::text::interval) from unnest($2::bigint[]) as t (c)`
+	sqlRelease = `select weir.release($1::text, c, i::bigint[]) from unnest($2::bigint[], $3::text[]) as t (c, i)`
+	sqlExtend  = `select weir.extend($1::text, c, lease => $3::text::interval) from unnest($2::bigint[]) as t (c)`
+
+	// What workers settle and extend: what cannot be done is null, and concerns no other claim.
+	sqlSettleMany = `select unnest(weir.settle_many($1::text, $2::text[], $3::bigint[], $4::text[]::int8multirange[],
+		delays => $5::text[]::interval[], reasons => $6::text[]))`
+	sqlExtendMany = `select unnest(weir.extend_many($1::text, $2::bigint[],
+		array_fill($3::text::interval, array[cardinality($2::bigint[])]))) is not null`
 
 	sqlDeadLetters = `select id, key, payload::text, headers::text, enqueued_at, attempts, died_at, reason
 		from weir.dead_letters($1::text, $2::text, max => $3::int, after => $4::bigint)`
 	sqlRedrive = `select weir.redrive($1::text, $2::text, ids => $3::bigint[])`
 	sqlDiscard = `select weir.discard($1::text, $2::text, ids => $3::bigint[])`
 
-	sqlMaintain = `select weir.maintain($1::text::interval)`
+	sqlMaintain = `call weir.maintain($1::text::interval)`
 	sqlVersion  = `select weir.version()`
 )
 
@@ -57,9 +56,8 @@ const (
 type postgres struct {
 	executor
 
-	records bool      // the driver reads arrays, so that a receive need not take its records apart in SQL
-	ear     *ear      // nil where nothing can be heard
-	own     *ownCalls // nil: all calls go through the public functions
+	records bool // the driver reads arrays, so that a receive need not take its records apart in SQL
+	ear     *ear // nil where nothing can be heard
 }
 
 // one reads the only value of the only row.
@@ -100,12 +98,8 @@ func (p *postgres) do(ctx context.Context, doing, text string, args ...any) erro
 func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
 	if len(batch) == 1 {
 		m := batch[0]
-		args := []any{m.payload, m.key, m.headers, interval(o.delay)}
-		if o.priority == nil && m.dedupKey == nil {
-			return listOwn[int64](ctx, p, "send message", &callSend, queue, args...)
-		}
-		args = slices.Concat([]any{queue}, args, []any{o.priority, m.dedupKey})
-		return list[int64](ctx, p, "send message", sqlSendWith, args...)
+		return list[int64](ctx, p, "send message", sqlSend, queue, m.payload, m.key, m.headers, interval(o.delay),
+			o.priority, m.dedupKey)
 	}
 	payloads := make([]string, len(batch))
 	var keys, headers, dedupKeys []*string
@@ -115,12 +109,12 @@ func (p *postgres) send(ctx context.Context, queue string, batch []jsonMessage, 
 		headers = put(headers, i, len(batch), m.headers)
 		dedupKeys = put(dedupKeys, i, len(batch), m.dedupKey)
 	}
-	args := []any{payloads, keys, headers, interval(o.delay)}
-	if o.priority == nil && dedupKeys == nil {
-		return firstOf(collectOwn(ctx, p, "send messages", &callSendBatch, p.idArray, queue, args...))
+	rows, err := collect(ctx, p, "send messages", sqlSendBatch, p.idArray, queue, payloads, keys, headers,
+		interval(o.delay), o.priority, dedupKeys)
+	if err != nil || len(rows) == 0 {
+		return nil, err
 	}
-	args = slices.Concat([]any{queue}, args, []any{o.priority, dedupKeys})
-	return firstOf(collect(ctx, p, "send messages", sqlSendBatchWith, p.idArray, args...))
+	return rows[0], nil
 }
 
 // idArray is the place for an array of ids, which takes less than a row for each.
@@ -129,14 +123,6 @@ func (p *postgres) idArray(ids *[]int64) []any {
 		return []any{ids}
 	}
 	return []any{(*idText)(ids)}
-}
-
-// firstOf is the first of the rows, if there is one.
-func firstOf[T any](rows []T, err error) (v T, _ error) {
-	if len(rows) > 0 {
-		v = rows[0]
-	}
-	return v, err
 }
 
 // put sets one item of a list that is made for the first item that is not null.
@@ -152,13 +138,9 @@ func put(items []*string, i, n int, item *string) []*string {
 }
 
 func (p *postgres) publish(ctx context.Context, topic string, m jsonMessage, o sendOptions) ([]Published, error) {
-	args := []any{topic, m.payload, m.key, m.headers, interval(o.delay)}
-	if o.priority == nil && m.dedupKey == nil {
-		return collect(ctx, p, "publish message", sqlPublish,
-			func(r *Published) []any { return []any{&r.Queue, &r.ID} }, args...)
-	}
-	return collect(ctx, p, "publish message", sqlPublishWith,
-		func(r *Published) []any { return []any{&r.Queue, &r.ID, &r.Repeated} }, append(args, o.priority, m.dedupKey)...)
+	return collect(ctx, p, "publish message", sqlPublish,
+		func(r *Published) []any { return []any{&r.Queue, &r.ID, &r.Repeated} },
+		topic, m.payload, m.key, m.headers, interval(o.delay), o.priority, m.dedupKey)
 }
 
 func (p *postgres) receive(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
@@ -179,13 +161,12 @@ func (p *postgres) receive(ctx context.Context, queue string, o receiveOptions) 
 
 // receiveOnce claims what is there now.
 func (p *postgres) receiveOnce(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
-	args := []any{o.group, o.max, interval(&o.lease)}
+	args := []any{queue, o.group, o.max, interval(&o.lease)}
 	if !p.records {
-		args = slices.Concat([]any{queue}, args)
 		rows, err := collect(ctx, p, "receive messages", sqlReceive, (*messageRow).fields, args...)
 		return messagesOf(queue, o.group, rows, err)
 	}
-	records, err := collectOwn(ctx, p, "receive messages", &callReceive, (*record).fields, queue, args...)
+	records, err := collect(ctx, p, "receive messages", sqlReceiveRecords, (*record).fields, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -206,38 +187,6 @@ func (p *postgres) pop(ctx context.Context, queue string, o receiveOptions) ([]*
 func (p *postgres) peek(ctx context.Context, queue string, o receiveOptions) ([]*RawMessage, error) {
 	rows, err := collect(ctx, p, "peek at messages", sqlPeek, (*messageRow).fields, queue, o.group, o.max)
 	return messagesOf(queue, o.group, rows, err)
-}
-
-// settle does one thing to messages of several claims, in one statement and so to all or none.
-func (p *postgres) settle(ctx context.Context, verb verb, queue string, items []settlement) ([]int, error) {
-	claims := make([]int64, len(items))
-	ids, delays, reasons := make([]*string, len(items)), make([]*string, len(items)), make([]*string, len(items))
-	for i, item := range items {
-		claims[i], delays[i], reasons[i] = item.claim, interval(item.delay), orNull(item.reason)
-		if text, ok := plainArg(item.ids).(string); ok {
-			ids[i] = &text
-		}
-	}
-	switch verb {
-	case nack:
-		return list[int](ctx, p, "nack messages", sqlNack, queue, claims, ids, delays, reasons)
-	case reject:
-		return list[int](ctx, p, "reject messages", sqlReject, queue, claims, ids, reasons)
-	case release:
-		return list[int](ctx, p, "release messages", sqlRelease, queue, claims, ids)
-	case snooze:
-		return list[int](ctx, p, "snooze messages", sqlSnooze, queue, claims, ids, delays)
-	case finish:
-		return p.finish(ctx, queue, items)
-	case ack:
-	}
-	return listOwn[int](ctx, p, "ack messages", &callAck, queue, claims, ids)
-}
-
-func (p *postgres) extend(
-	ctx context.Context, queue, _ string, claims []int64, lease time.Duration,
-) ([]time.Time, error) {
-	return list[time.Time](ctx, p, "extend claims", sqlExtend, queue, claims, interval(&lease))
 }
 
 func (p *postgres) deadLetters(ctx context.Context, queue string, o receiveOptions) ([]DeadLetter, error) {
@@ -268,6 +217,7 @@ func (p *postgres) discard(ctx context.Context, queue string, o receiveOptions) 
 	return one[int64](ctx, p, "discard dead letters", sqlDiscard, queue, o.group, o.ids)
 }
 
+// maintain calls a procedure that commits after each step.
 func (p *postgres) maintain(ctx context.Context, every time.Duration) (int, error) {
 	return one[int](ctx, p, "maintain queues", sqlMaintain, interval(&every))
 }

@@ -4,34 +4,33 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 )
 
-// Columns that lists have got since 0.1.0 are read through to_jsonb: an older engine gives null for them.
 const (
-	sqlCreateQueue = `select from weir.create_queue($1::text, lanes => coalesce($2::int, 16),
-		message_bytes_max => coalesce($3::int, 1048576), segment_bytes => coalesce($4::bigint, 67108864),
-		claims_bytes => coalesce($5::bigint, 16777216))`
-	sqlCreateQueueWith = `select from weir.create_queue($1::text, lanes => coalesce($2::int, 16),
-		message_bytes_max => coalesce($3::int, 1048576), segment_bytes => coalesce($4::bigint, 67108864),
-		claims_bytes => coalesce($5::bigint, 16777216), priorities => coalesce($6::int, 1),
-		aging => coalesce($7::text::interval, '1 minute'), ttl => coalesce($8::text::interval, '0'),
-		retention => coalesce($9::text::interval, '0'), dedup_window => coalesce($10::text::interval, '5 minutes'),
-		backlog_max => $11::bigint, job_retention => coalesce($12::text::interval, '1 day'))`
+	sqlCreateQueue = `select weir.create_queue($1::text, ordered => $2::text::boolean, log => $3::text,
+		priorities => $4::int, message_bytes_max => $5::int, aging => $6::text::interval, ttl => $7::text::interval,
+		dedup_window => $8::text::interval, backlog_max => $9::bigint, job_retention => $10::text::interval)`
 	sqlConfigureQueue = `select from weir.configure_queue($1::text, message_bytes_max => $2::int,
-		segment_bytes => $3::bigint, claims_bytes => $4::bigint, aging => $5::text::interval, ttl => $6::text::interval,
-		retention => $7::text::interval, dedup_window => $8::text::interval, backlog_max => $9::bigint,
-		job_retention => $10::text::interval)`
+		aging => $3::text::interval, ttl => $4::text::interval, dedup_window => $5::text::interval,
+		backlog_max => $6::bigint, job_retention => $7::text::interval)`
 	sqlRenameQueue = `select from weir.rename_queue($1::text, $2::text)`
 	sqlDropQueue   = `select from weir.drop_queue($1::text)`
-	sqlListQueues  = `select queue_name, lanes, coalesce((j ->> 'priorities')::int, 1), message_bytes_max, segment_bytes,
-			claims_bytes, coalesce((extract(epoch from (j ->> 'aging')::interval) * 1000)::bigint, 0),
-			coalesce((extract(epoch from (j ->> 'ttl')::interval) * 1000)::bigint, 0),
-			coalesce((extract(epoch from (j ->> 'retention')::interval) * 1000)::bigint, 0),
-			coalesce((extract(epoch from (j ->> 'dedup_window')::interval) * 1000)::bigint, 0),
-			coalesce((j ->> 'backlog_max')::bigint, 0),
-			coalesce((extract(epoch from (j ->> 'job_retention')::interval) * 1000)::bigint, 0), paused, created_at
-		from weir.list_queues() q cross join lateral to_jsonb(q) j order by queue_name`
+	sqlListQueues  = `select queue_name, log, lanes, priorities, message_bytes_max,
+			(extract(epoch from aging) * 1000)::bigint, (extract(epoch from ttl) * 1000)::bigint,
+			(extract(epoch from dedup_window) * 1000)::bigint, coalesce(backlog_max, 0),
+			(extract(epoch from job_retention) * 1000)::bigint, paused, created_at
+		from weir.list_queues() order by queue_name`
+
+	sqlCreateLog = `select weir.create_log($1::text, unlogged => $2::text::boolean,
+		segment_bytes => coalesce($3::bigint, 67108864), claims_bytes => coalesce($4::bigint, 16777216),
+		retention => coalesce($5::text::interval, '0'))`
+	sqlConfigureLog = `select from weir.configure_log($1::text, segment_bytes => $2::bigint, claims_bytes => $3::bigint,
+		retention => $4::text::interval)`
+	sqlListLogs = `select log_name, unlogged, segment_bytes, claims_bytes,
+			(extract(epoch from retention) * 1000)::bigint, queues, bytes, created_at
+		from weir.list_logs() order by log_name`
+	sqlDropLog = `select from weir.drop_log($1::text)`
+
 	sqlGet = `select id, key, payload::text, headers::text, enqueued_at, states::text from weir.get($1::text, $2::bigint)`
 
 	sqlGetMany = `select id, key, payload::text, headers::text, enqueued_at, states::text
@@ -40,35 +39,19 @@ const (
 	sqlCreateGroup = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
 		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
 		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
-		patience => coalesce($8::text::interval, '1 second'))`
+		concurrency_max => coalesce($8::int, 0), rate_max => coalesce($9::int, 0),
+		rate_period => coalesce($10::text::interval, '1 second'), key_concurrency_max => coalesce($11::int, 0),
+		fair => $12::text::boolean)`
 	sqlConfigureGroup = `select from weir.configure_group($1::text, $2::text, max_attempts => $3::int,
-		backoff_min => $4::text::interval, backoff_max => $5::text::interval, patience => $6::text::interval)`
-	sqlCreateGroupWith = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
-		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
-		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
-		patience => coalesce($8::text::interval, '1 second'), concurrency_max => coalesce($9::int, 0),
-		rate_max => coalesce($10::int, 0), rate_period => coalesce($11::text::interval, '1 second'))`
-	sqlCreateGroupOfKeys = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
-		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
-		backoff_min => coalesce($6::text::interval, '1 second'), backoff_max => coalesce($7::text::interval, '10 minutes'),
-		patience => coalesce($8::text::interval, '1 second'), concurrency_max => coalesce($9::int, 0),
-		rate_max => coalesce($10::int, 0), rate_period => coalesce($11::text::interval, '1 second'),
-		key_concurrency_max => coalesce($12::int, 0), fair => $13::text::boolean)`
-	sqlConfigureGroupWith = `select from weir.configure_group($1::text, $2::text, max_attempts => $3::int,
-		backoff_min => $4::text::interval, backoff_max => $5::text::interval, patience => $6::text::interval,
-		concurrency_max => $7::int, rate_max => $8::int, rate_period => $9::text::interval)`
-	sqlConfigureGroupOfKeys = `select from weir.configure_group($1::text, $2::text, max_attempts => $3::int,
-		backoff_min => $4::text::interval, backoff_max => $5::text::interval, patience => $6::text::interval,
-		concurrency_max => $7::int, rate_max => $8::int, rate_period => $9::text::interval,
-		key_concurrency_max => $10::int, fair => $11::text::boolean)`
+		backoff_min => $4::text::interval, backoff_max => $5::text::interval, concurrency_max => $6::int,
+		rate_max => $7::int, rate_period => $8::text::interval, key_concurrency_max => $9::int,
+		fair => $10::text::boolean)`
 	sqlDropGroup  = `select from weir.drop_group($1::text, $2::text)`
 	sqlListGroups = `select group_name, ordered, max_attempts, (extract(epoch from backoff_min) * 1000)::bigint,
-			(extract(epoch from backoff_max) * 1000)::bigint,
-			coalesce((extract(epoch from (j ->> 'patience')::interval) * 1000)::bigint, 0), paused, created_at,
-			coalesce((j ->> 'concurrency_max')::int, 0), coalesce((j ->> 'rate_max')::int, 0),
-			coalesce((extract(epoch from (j ->> 'rate_period')::interval) * 1000)::bigint, 0),
-			coalesce((j ->> 'key_concurrency_max')::int, 0), coalesce((j ->> 'fair')::boolean, false)
-		from weir.list_groups($1::text) g cross join lateral to_jsonb(g) j`
+			(extract(epoch from backoff_max) * 1000)::bigint, paused, created_at, coalesce(concurrency_max, 0),
+			coalesce(rate_max, 0), (extract(epoch from rate_period) * 1000)::bigint, coalesce(key_concurrency_max, 0),
+			fair
+		from weir.list_groups($1::text)`
 	sqlSeek   = `select from weir.seek($1::text, $2::text, $3::text)`
 	sqlPause  = `select from weir.pause($1::text, $2::text)`
 	sqlResume = `select from weir.resume($1::text, $2::text)`
@@ -79,32 +62,41 @@ const (
 	sqlRoute        = `select weir.route($1::text)`
 	sqlListBindings = `select pattern, queue_name, created_at from weir.list_bindings()`
 
-	sqlStats = `select queue_name, group_name, waiting, claimed, delayed, parked, dead,
-			to_jsonb(s) ->> 'held_by'
-		from weir.stats($1::text) s`
+	sqlStats = `select queue_name, group_name, waiting, claimed, delayed, parked, dead, held_by
+		from weir.stats($1::text)`
 	sqlDoctor = `select severity, finding, queue_name, group_name, value, message, coalesce(cure, '') from weir.doctor()`
 )
 
-func (p *postgres) createQueue(ctx context.Context, queue string, o QueueOptions) error {
-	args := []any{
-		queue, zeroNull(o.Lanes), zeroNull(o.MessageBytesMax), zeroNull(o.SegmentBytes), zeroNull(o.ClaimsBytes),
+func (p *postgres) createQueue(ctx context.Context, queue string, o QueueOptions) (bool, error) {
+	var ordered *string
+	if o.Ordered {
+		ordered = new(flag(true))
 	}
-	newer := QueueOptions{
-		Priorities: o.Priorities, Aging: o.Aging, TTL: o.TTL, Retention: o.Retention, DedupWindow: o.DedupWindow,
-		BacklogMax: o.BacklogMax, JobRetention: o.JobRetention,
-	}
-	if newer == (QueueOptions{}) {
-		return p.do(ctx, "create queue", sqlCreateQueue, args...)
-	}
-	return p.do(ctx, "create queue", sqlCreateQueueWith, append(args, zeroNull(o.Priorities),
-		interval(zeroNull(o.Aging)), interval(zeroNull(o.TTL)), interval(zeroNull(o.Retention)),
-		interval(zeroNull(o.DedupWindow)), zeroNull(o.BacklogMax), interval(zeroNull(o.JobRetention)))...)
+	return one[bool](ctx, p, "create queue", sqlCreateQueue, queue, ordered, orNull(o.Log), zeroNull(o.Priorities),
+		zeroNull(o.MessageBytesMax), interval(zeroNull(o.Aging)), interval(zeroNull(o.TTL)),
+		interval(zeroNull(o.DedupWindow)), zeroNull(o.BacklogMax), interval(zeroNull(o.JobRetention)))
 }
 
 func (p *postgres) configureQueue(ctx context.Context, queue string, s QueueSettings) error {
-	return p.do(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, s.SegmentBytes, s.ClaimsBytes,
-		interval(s.Aging), interval(s.TTL), interval(s.Retention), interval(s.DedupWindow), s.BacklogMax,
-		interval(s.JobRetention))
+	return p.do(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, interval(s.Aging), interval(s.TTL),
+		interval(s.DedupWindow), s.BacklogMax, interval(s.JobRetention))
+}
+
+func (p *postgres) createLog(ctx context.Context, log string, o LogOptions) (bool, error) {
+	return one[bool](ctx, p, "create log", sqlCreateLog, log, flag(o.Unlogged), zeroNull(o.SegmentBytes),
+		zeroNull(o.ClaimsBytes), interval(zeroNull(o.Retention)))
+}
+
+func (p *postgres) configureLog(ctx context.Context, log string, s LogSettings) error {
+	return p.do(ctx, "configure log", sqlConfigureLog, log, s.SegmentBytes, s.ClaimsBytes, interval(s.Retention))
+}
+
+func (p *postgres) listLogs(ctx context.Context) ([]Log, error) {
+	return logsOf(collect(ctx, p, "list logs", sqlListLogs, (*logRow).fields))
+}
+
+func (p *postgres) dropLog(ctx context.Context, log string) error {
+	return p.do(ctx, "drop log", sqlDropLog, log)
 }
 
 func (p *postgres) renameQueue(ctx context.Context, queue, name string) error {
@@ -160,40 +152,19 @@ func (p *postgres) stored(ctx context.Context, doing, text string, args ...any) 
 }
 
 func (p *postgres) createGroup(ctx context.Context, queue, group string, o GroupOptions) error {
-	args := []any{
-		queue, group, strconv.FormatBool(o.Ordered), orNull(o.Start), zeroNull(o.MaxAttempts),
-		interval(zeroNull(o.BackoffMin)), interval(zeroNull(o.BackoffMax)), interval(zeroNull(o.Patience)),
-	}
-	ofKeys := o.KeyConcurrencyMax != 0 || o.Fair
-	if !ofKeys && o.ConcurrencyMax == 0 && o.RateMax == 0 && o.RatePeriod == 0 {
-		return p.do(ctx, "create group", sqlCreateGroup, args...)
-	}
-	args = append(args, zeroNull(o.ConcurrencyMax), zeroNull(o.RateMax), interval(zeroNull(o.RatePeriod)))
-	if !ofKeys {
-		return p.do(ctx, "create group", sqlCreateGroupWith, args...)
-	}
-	return p.do(ctx, "create group", sqlCreateGroupOfKeys,
-		append(args, zeroNull(o.KeyConcurrencyMax), strconv.FormatBool(o.Fair))...)
+	return p.do(ctx, "create group", sqlCreateGroup, queue, group, flag(o.Ordered), orNull(o.Start),
+		zeroNull(o.MaxAttempts), interval(zeroNull(o.BackoffMin)), interval(zeroNull(o.BackoffMax)),
+		zeroNull(o.ConcurrencyMax), zeroNull(o.RateMax), interval(zeroNull(o.RatePeriod)),
+		zeroNull(o.KeyConcurrencyMax), flag(o.Fair))
 }
 
 func (p *postgres) configureGroup(ctx context.Context, queue, group string, s GroupSettings) error {
-	args := []any{
-		queue, group, s.MaxAttempts, interval(s.BackoffMin), interval(s.BackoffMax), interval(s.Patience),
-	}
-	ofKeys := s.KeyConcurrencyMax != nil || s.Fair != nil
-	if !ofKeys && s.ConcurrencyMax == nil && s.RateMax == nil && s.RatePeriod == nil {
-		return p.do(ctx, "configure group", sqlConfigureGroup, args...)
-	}
-	args = append(args, s.ConcurrencyMax, s.RateMax, interval(s.RatePeriod))
-	if !ofKeys {
-		return p.do(ctx, "configure group", sqlConfigureGroupWith, args...)
-	}
 	var fair *string
 	if s.Fair != nil {
-		text := strconv.FormatBool(*s.Fair)
-		fair = &text
+		fair = new(flag(*s.Fair))
 	}
-	return p.do(ctx, "configure group", sqlConfigureGroupOfKeys, append(args, s.KeyConcurrencyMax, fair)...)
+	return p.do(ctx, "configure group", sqlConfigureGroup, queue, group, s.MaxAttempts, interval(s.BackoffMin),
+		interval(s.BackoffMax), s.ConcurrencyMax, s.RateMax, interval(s.RatePeriod), s.KeyConcurrencyMax, fair)
 }
 
 func (p *postgres) dropGroup(ctx context.Context, queue, group string) error {

@@ -100,8 +100,8 @@ func (p *postgres) job(ctx context.Context, queue string, id int64) (*JobStatus,
 	return &r.JobStatus, nil
 }
 
-func (p *postgres) progress(ctx context.Context, queue string, claim, id int64, value json.RawMessage) (bool, error) {
-	return one[bool](ctx, p, "tell progress", sqlProgress, queue, claim, id, textOf(value))
+func (p *postgres) progress(ctx context.Context, queue string, job Ref, value json.RawMessage) (bool, error) {
+	return one[bool](ctx, p, "tell progress", sqlProgress, queue, job.ClaimID, job.ID, textOf(value))
 }
 
 func (p *postgres) cancel(ctx context.Context, queue string, id int64, reason string) (string, error) {
@@ -112,27 +112,13 @@ func (p *postgres) cancelled(ctx context.Context, queue, _ string, claims []int6
 	return list[int64](ctx, p, "look for cancelled jobs", sqlCancelled, queue, claims)
 }
 
-// finish finishes jobs with their results. One that cannot be finished fails all, so that each is tried alone.
-func (p *postgres) finish(ctx context.Context, queue string, items []settlement) ([]int, error) {
+// finishEach finishes jobs with their results, each whether or not another can be.
+func (p *postgres) finishEach(ctx context.Context, queue string, items []settlement) ([]*int, error) {
 	claims, ids, results := make([]int64, len(items)), make([]int64, len(items)), make([]*string, len(items))
 	for i, item := range items {
 		claims[i], ids[i], results[i] = item.claim, item.ids[0], textOf(item.result)
 	}
-	if len(items) == 1 {
-		return list[int](ctx, p, "finish job", sqlFinish, queue, claims[0], ids[0], results[0])
-	}
-	counts, err := list[*int](ctx, p, "finish jobs", sqlFinishMany, queue, claims, ids, results)
-	if err != nil {
-		return nil, err
-	}
-	finished := make([]int, len(counts))
-	for i, n := range counts {
-		if n == nil {
-			return nil, errFinishAlone
-		}
-		finished[i] = *n
-	}
-	return finished, nil
+	return list[*int](ctx, p, "finish jobs", sqlFinishMany, queue, claims, ids, results)
 }
 
 func (p *postgres) schedule(

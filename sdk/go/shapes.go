@@ -8,14 +8,12 @@ import (
 // Queue is a queue and how it is set up.
 type Queue struct {
 	Queue           string        `json:"queue"`
-	Lanes           int           `json:"lanes"` // of one priority
+	Log             string        `json:"log"`   // that keeps its messages
+	Lanes           int           `json:"lanes"` // in so many parts its keys are shared out
 	Priorities      int           `json:"priorities"`
 	MessageBytesMax int           `json:"message_bytes_max"`
-	SegmentBytes    int64         `json:"segment_bytes"`
-	ClaimsBytes     int64         `json:"claims_bytes"`
 	Aging           time.Duration `json:"-"`
 	TTL             time.Duration `json:"-"` // 0: messages are delivered however old
-	Retention       time.Duration `json:"-"`
 	DedupWindow     time.Duration `json:"-"`
 	BacklogMax      int64         `json:"backlog_max"` // 0: no limit
 	JobRetention    time.Duration `json:"-"`
@@ -29,7 +27,6 @@ type queueRow struct {
 
 	AgingMS       int64 `json:"aging_ms"`
 	TTLMS         int64 `json:"ttl_ms"`
-	RetentionMS   int64 `json:"retention_ms"`
 	DedupWindowMS int64 `json:"dedup_window_ms"`
 
 	JobRetentionMS int64 `json:"job_retention_ms"`
@@ -38,8 +35,8 @@ type queueRow struct {
 // fields are the places for the columns of sqlListQueues.
 func (r *queueRow) fields() []any {
 	return []any{
-		&r.Queue.Queue, &r.Lanes, &r.Priorities, &r.MessageBytesMax, &r.SegmentBytes, &r.ClaimsBytes, &r.AgingMS,
-		&r.TTLMS, &r.RetentionMS, &r.DedupWindowMS, &r.BacklogMax, &r.JobRetentionMS, &r.Paused, &r.CreatedAt,
+		&r.Queue.Queue, &r.Log, &r.Lanes, &r.Priorities, &r.MessageBytesMax, &r.AgingMS, &r.TTLMS, &r.DedupWindowMS,
+		&r.BacklogMax, &r.JobRetentionMS, &r.Paused, &r.CreatedAt,
 	}
 }
 
@@ -49,11 +46,46 @@ func queuesOf(rows []queueRow, err error) ([]Queue, error) {
 	for i, r := range rows {
 		q := r.Queue
 		q.Aging, q.TTL = duration(r.AgingMS), duration(r.TTLMS)
-		q.Retention, q.DedupWindow = duration(r.RetentionMS), duration(r.DedupWindowMS)
-		q.JobRetention = duration(r.JobRetentionMS)
+		q.DedupWindow, q.JobRetention = duration(r.DedupWindowMS), duration(r.JobRetentionMS)
 		queues[i] = q
 	}
 	return queues, err
+}
+
+// Log is a log, in which queues keep their messages, and how it is set up.
+type Log struct {
+	Log          string        `json:"log"`
+	Unlogged     bool          `json:"unlogged"` // its messages do not survive a crash of PostgreSQL
+	SegmentBytes int64         `json:"segment_bytes"`
+	ClaimsBytes  int64         `json:"claims_bytes"`
+	Retention    time.Duration `json:"-"`
+	Queues       int           `json:"queues"` // how many use it
+	Bytes        int64         `json:"bytes"`  // its disk space
+	CreatedAt    time.Time     `json:"created_at"`
+}
+
+// logRow is a Log with its times as they are passed: in milliseconds.
+type logRow struct {
+	Log
+
+	RetentionMS int64 `json:"retention_ms"`
+}
+
+// fields are the places for the columns of sqlListLogs.
+func (r *logRow) fields() []any {
+	return []any{
+		&r.Log.Log, &r.Unlogged, &r.SegmentBytes, &r.ClaimsBytes, &r.RetentionMS, &r.Queues, &r.Bytes, &r.CreatedAt,
+	}
+}
+
+// logsOf reads the times of rows.
+func logsOf(rows []logRow, err error) ([]Log, error) {
+	logs := make([]Log, len(rows))
+	for i, r := range rows {
+		logs[i] = r.Log
+		logs[i].Retention = duration(r.RetentionMS)
+	}
+	return logs, err
 }
 
 // Group is a group of a queue and how it is set up.
@@ -63,7 +95,6 @@ type Group struct {
 	MaxAttempts int           `json:"max_attempts"`
 	BackoffMin  time.Duration `json:"-"`
 	BackoffMax  time.Duration `json:"-"`
-	Patience    time.Duration `json:"-"`
 	Paused      bool          `json:"paused"` // by itself or with its queue
 	CreatedAt   time.Time     `json:"created_at"`
 
@@ -81,15 +112,14 @@ type groupRow struct {
 
 	BackoffMinMS int64 `json:"backoff_min_ms"`
 	BackoffMaxMS int64 `json:"backoff_max_ms"`
-	PatienceMS   int64 `json:"patience_ms"`
 	RatePeriodMS int64 `json:"rate_period_ms"`
 }
 
 // fields are the places for the columns of sqlListGroups.
 func (r *groupRow) fields() []any {
 	return []any{
-		&r.Group.Group, &r.Ordered, &r.MaxAttempts, &r.BackoffMinMS, &r.BackoffMaxMS, &r.PatienceMS, &r.Paused,
-		&r.CreatedAt, &r.ConcurrencyMax, &r.RateMax, &r.RatePeriodMS, &r.KeyConcurrencyMax, &r.Fair,
+		&r.Group.Group, &r.Ordered, &r.MaxAttempts, &r.BackoffMinMS, &r.BackoffMaxMS, &r.Paused, &r.CreatedAt,
+		&r.ConcurrencyMax, &r.RateMax, &r.RatePeriodMS, &r.KeyConcurrencyMax, &r.Fair,
 	}
 }
 
@@ -99,7 +129,7 @@ func groupsOf(rows []groupRow, err error) ([]Group, error) {
 	for i, r := range rows {
 		g := r.Group
 		g.BackoffMin, g.BackoffMax = duration(r.BackoffMinMS), duration(r.BackoffMaxMS)
-		g.Patience, g.RatePeriod = duration(r.PatienceMS), duration(r.RatePeriodMS)
+		g.RatePeriod = duration(r.RatePeriodMS)
 		groups[i] = g
 	}
 	return groups, err

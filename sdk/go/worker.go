@@ -201,9 +201,6 @@ func (w *Worker) begin(ctx context.Context) error {
 		return fmt.Errorf("run worker: %w", ErrRunning)
 	default:
 	}
-	for _, call := range []*call{&callReceive, &callAck} {
-		w.client.own().expect(ownKey{call, w.queue})
-	}
 	groups, err := w.client.ListGroups(ctx, w.queue)
 	for delay := retryDelayMin; Retryable(err) && !w.stopped(); delay = min(2*delay, retryDelayMax) {
 		w.called(err)
@@ -332,7 +329,7 @@ const (
 	upkeepFailed = 30 * time.Second
 )
 
-// maintainAll calls the engine's upkeep about once a second until ctx ends, each time until nothing is left to do.
+// maintainAll calls the engine's upkeep about once a second until ctx ends.
 func (w *Worker) maintainAll(ctx context.Context) {
 	for every := upkeepEvery; ; {
 		pause(ctx, nil, jitter(every))
@@ -342,12 +339,8 @@ func (w *Worker) maintainAll(ctx context.Context) {
 		if !w.client.keep.turn() {
 			continue
 		}
-		steps, err := w.own.Maintain(ctx, upkeepEvery/2)
-		for err == nil && steps > 0 {
-			steps, err = w.own.Maintain(ctx, 0)
-		}
 		every = upkeepEvery
-		if err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := w.own.Maintain(ctx, upkeepEvery/2); err != nil && !errors.Is(err, context.Canceled) {
 			every = upkeepFailed // a role without the right to, for one: somebody else does it
 			w.failed(nil, err)
 		}

@@ -290,10 +290,8 @@ func (w *Worker) finish(t *task, r result) {
 		signal(w.result)
 	}
 	if !w.cool.on && w.awaited(t.message, r.verb) {
-		if !w.ordered { // there they wait for the whole claim
-			c.since = time.Time{}
-			signal(w.result)
-		}
+		c.since = time.Time{}
+		signal(w.result)
 		signal(w.hurry)
 	}
 	if c.whole() {

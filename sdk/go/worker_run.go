@@ -206,7 +206,7 @@ func (w *Worker) cancelJobs(ctx context.Context) {
 	}
 }
 
-// renew extends claims, all in one call, or one by one when one of them is lost.
+// renew extends claims in one call, and each that could not be extended with the others in one of its own.
 func (w *Worker) renew(ctx context.Context, claims []*claim) {
 	if len(claims) == 0 {
 		return
@@ -218,15 +218,10 @@ func (w *Worker) renew(ctx context.Context, claims []*claim) {
 	call, cancel := context.WithTimeout(ctx, w.opt.Lease/3)
 	defer cancel()
 	began := time.Now()
-	_, err := w.own.b.extend(call, w.queue, w.opt.Group, ids, w.opt.Lease)
+	extended, err := w.own.b.extendEach(call, w.queue, w.opt.Group, ids, w.opt.Lease)
 	switch {
-	case err == nil:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for _, c := range claims {
-			c.deadline = began.Add(w.opt.Lease)
-		}
 	case ctx.Err() != nil:
+		return
 	case lost(err) && len(claims) == 1: // or finished
 		w.mu.Lock()
 		undecided := claims[0].undecided()
@@ -234,11 +229,22 @@ func (w *Worker) renew(ctx context.Context, claims []*claim) {
 		if !undecided {
 			w.lose(claims[0], err)
 		}
-	case lost(err):
-		for _, c := range claims {
-			w.renew(ctx, []*claim{c})
-		}
-	default:
+		return
+	case err != nil:
 		w.called(err)
+		return
+	}
+	w.mu.Lock()
+	var alone []*claim
+	for i, c := range claims {
+		if extended[i] {
+			c.deadline = began.Add(w.opt.Lease)
+		} else {
+			alone = append(alone, c)
+		}
+	}
+	w.mu.Unlock()
+	for _, c := range alone {
+		w.renew(ctx, []*claim{c})
 	}
 }

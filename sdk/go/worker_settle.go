@@ -2,7 +2,6 @@ package weir
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 )
@@ -47,16 +46,11 @@ func (w *Worker) settleAll(ctx context.Context) {
 	}
 }
 
-// settleOnce settles what there is, and reports whether nothing is left to be tried again. Acks go first: a nack in an
-// ordered group takes back all of its key that is not finished by then.
+// settleOnce settles what there is, and reports whether nothing is left to be tried again. Acks and finished jobs go
+// first: a nack in an ordered group takes back all of its key that is not finished by then.
 func (w *Worker) settleOnce(ctx context.Context) bool {
-	all := w.gather()
-	for _, verb := range []verb{ack, finish, nack, reject, snooze, release} {
-		if !w.settle(ctx, verb, all[verb]) {
-			return false
-		}
-	}
-	return true
+	jobs, others := w.gather()
+	return w.settle(ctx, jobs) && w.settle(ctx, others)
 }
 
 // partDue returns what tells when a part of a claim is to be acked; nil when there is none.
@@ -75,34 +69,40 @@ func (w *Worker) partDue() <-chan time.Time {
 	return time.After(w.partWait - time.Since(first.since))
 }
 
-// gather returns the results of all claims, by what is to be done. They stay with their claims until they are settled.
-// A part of a claim waits a little for the rest: one ack for all of it costs no more than one of a single message.
-func (w *Worker) gather() map[verb][]due {
+// gather returns the results of all claims: of jobs that are finished with a result, and all others, acks first. They
+// stay with their claims until they are settled. A part of a claim waits a little for the rest: one ack for all of it
+// costs no more than one of a single message.
+func (w *Worker) gather() (jobs, others []due) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := map[verb][]due{}
+	var unfinished []due
 	for _, c := range w.inOrder() {
 		for _, r := range c.results {
-			all[r.verb] = append(all[r.verb], due{claim: c, other: r.id, item: settlement{
-				group: w.opt.Group, claim: c.id, ids: []int64{r.id}, delay: r.delay, reason: r.reason,
+			d := due{claim: c, other: r.id, item: settlement{
+				verb: r.verb, group: w.opt.Group, claim: c.id, ids: []int64{r.id}, delay: r.delay, reason: r.reason,
 				result: r.value,
-			}}) // each has a reason of its own
+			}} // each has a reason of its own
+			if r.verb == finish {
+				jobs = append(jobs, d)
+			} else {
+				unfinished = append(unfinished, d)
+			}
 		}
 		if len(c.acks) == 0 || !c.whole() && len(c.results) == 0 && time.Since(c.since) < w.partWait {
 			continue
 		}
-		done := due{claim: c, acks: len(c.acks), item: settlement{group: w.opt.Group, claim: c.id}}
-		if c.partial || len(c.acks) < c.left {
+		done := due{claim: c, acks: len(c.acks), item: settlement{verb: ack, group: w.opt.Group, claim: c.id}}
+		if c.partial || len(c.acks) < c.left || c.left == 1 {
 			done.item.ids = slices.Clone(c.acks)
 		}
-		all[ack] = append(all[ack], done)
+		others = append(others, done)
 	}
-	return all
+	return jobs, append(others, unfinished...)
 }
 
-// settle makes one call for all, or one for each when one of them fails for good. It reports whether nothing is left
-// to be tried again.
-func (w *Worker) settle(ctx context.Context, verb verb, list []due) bool {
+// settle makes one call for all, and one for each that could not be done with the others. It reports whether nothing is
+// left to be tried again.
+func (w *Worker) settle(ctx context.Context, list []due) bool {
 	if len(list) == 0 {
 		return true
 	}
@@ -112,31 +112,24 @@ func (w *Worker) settle(ctx context.Context, verb verb, list []due) bool {
 	}
 	call, cancel := context.WithTimeout(ctx, max(w.opt.Lease, time.Second))
 	defer cancel()
-	_, err := w.own.b.settle(call, verb, w.queue, items)
+	counts, err := w.own.b.settleEach(call, w.queue, items)
 	switch {
-	case err == nil:
-		for _, d := range list {
-			w.forget(d)
-		}
-		return true
 	case ctx.Err() != nil:
 		return false
 	case Retryable(err) || call.Err() != nil:
 		w.called(err)
 		return false
-	case verb == release && errors.Is(err, ErrNotSupported): // by an engine of 0.1
-		now := time.Duration(0)
-		for i := range list {
-			list[i].item.delay = &now
-		}
-		return w.settle(ctx, nack, list)
-	case len(list) == 1:
+	case err != nil && len(list) == 1:
 		w.lose(list[0].claim, err)
 		return true
 	}
 	ok := true
-	for _, d := range list {
-		ok = w.settle(ctx, verb, []due{d}) && ok
+	for i, d := range list {
+		if i < len(counts) && counts[i] != nil {
+			w.forget(d)
+		} else {
+			ok = w.settle(ctx, []due{d}) && ok
+		}
 	}
 	return ok
 }

@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 )
@@ -14,9 +15,9 @@ type settledBackend struct {
 	calls chan int
 }
 
-func (b settledBackend) settle(_ context.Context, _ verb, _ string, items []settlement) ([]int, error) {
+func (b settledBackend) settleEach(_ context.Context, _ string, items []settlement) ([]*int, error) {
 	b.calls <- len(items)
-	return make([]int, len(items)), nil
+	return slices.Repeat([]*int{new(1)}, len(items)), nil
 }
 
 // settlingWorker returns a worker that settles, with a cooldown longer than any test, what is finished by calls of the

@@ -46,9 +46,9 @@ func (c *Client) StartWorkflow(ctx context.Context, queue string, steps []Step, 
 	return c.startWorkflow(ctx, queue, steps, jsonWorkflow{form: "workflow", name: name})
 }
 
-// StartChain is StartWorkflow of steps that come one after the other.
-func (c *Client) StartChain(ctx context.Context, queue string, steps []Step, name string) (int64, error) {
-	return c.startWorkflow(ctx, queue, steps, jsonWorkflow{form: "chain", name: name})
+// StartChain is StartWorkflow of jobs that come one after the other.
+func (c *Client) StartChain(ctx context.Context, queue string, jobs []Step, name string) (int64, error) {
+	return c.startWorkflow(ctx, queue, jobs, jsonWorkflow{form: "chain", name: name})
 }
 
 // StartBatch is StartWorkflow of jobs that are all enqueued at once, and of one, the callback, that is enqueued when

@@ -17,7 +17,7 @@
 --                      0 = no limit, the default
 --   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years; 1 day
 -- Returns: true when it was made, false when it was there.
--- Raises: WR002, WR005, WR006
+-- Raises: WR002, WR005, WR006, WR019
 -- Locks: the name: while another transaction that made a queue of this name is open, it waits.
 create or replace function weir.create_queue(
     queue_name text,

@@ -8,7 +8,7 @@
 --   every      as weir.maintain
 -- Returns: maintain_step: how much it did; 0 also where somebody else does it at this moment, or where it failed, which
 --   a warning tells; maintenance: the steps in their order, none when somebody began them within `every`.
--- Raises: WR006, WR012
+-- Raises: WR006, WR012; maintain_step: WR019
 -- Locks: an advisory lock on the log's upkeep, tried; the step's.
 create or replace function weir.maintain_step(step_name text, log_name text default null)
 returns int
@@ -29,6 +29,9 @@ begin
     if s.step_name is null or s.per_log <> (l.no is not null) then
         raise exception 'there is no step "%" of log %', step_name, coalesce('"' || log_name || '"', 'null')
             using errcode = 'WR006', hint = 'select * from weir.maintenance() tells the steps.';
+    elsif l.no is not null and l.origin is distinct from weir_internal.origin_of(l.schema_name) then
+        raise exception 'log "%" came here in a dump', log_name
+            using errcode = 'WR019', hint = 'select weir.adopt()';
     elsif not pg_try_advisory_xact_lock(weir_internal.rotation_lock(coalesce(l.no, 0))) then
         return 0;
     end if;

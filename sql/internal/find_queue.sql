@@ -17,8 +17,8 @@ begin
     select w.* into q from weir_internal.queues w where w.name = p_queue;
     if not found then
         perform weir_internal.fail_unknown(p_queue);
-    elsif q.origin <> (select weir_internal.origin_of(l.schema_name)
-                       from weir_internal.logs l where l.no = q.log_no) then
+    elsif q.origin is distinct from (select weir_internal.origin_of(l.schema_name)
+                                      from weir_internal.logs l where l.no = q.log_no) then
         raise exception 'queue "%" came here in a dump', p_queue
             using errcode = 'WR019', hint = 'select weir.adopt()';
     end if;

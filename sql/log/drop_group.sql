@@ -24,7 +24,7 @@ begin
     perform pg_advisory_xact_lock(weir_internal.settle_lock(g.no));
     perform weir_log.end_claims(q, g); -- so that an ack that comes yet is told
     perform weir_log.bump_cursor(g);
-    delete from weir_log.parked where group_no = g.no;
+    delete from weir_log.parked where group_no in (g.no, -g.no);
     perform weir_log.clear_key_queues(g) where g.keyed;
     delete from weir_log.delayed where queue_no = q.no and group_no = g.no;
     delete from weir_internal.dead_letters where group_no = g.no;

@@ -29,7 +29,7 @@ language plpgsql
 as $$
 begin
     if exists (select from weir_internal.queues q join weir_internal.logs l on l.no = q.log_no
-               where q.name = p_queue and q.origin <> weir_internal.origin_of(l.schema_name)) then
+               where q.name = p_queue and q.origin is distinct from weir_internal.origin_of(l.schema_name)) then
         raise exception 'queue "%" came here in a dump', p_queue
             using errcode = 'WR019', hint = 'select weir.adopt()';
     end if;

@@ -26,13 +26,15 @@ declare
     v_dead weir_internal.delayed_row[];
     v_again weir_internal.delayed_row[];
 begin
-    if p_verb <> 'ack' then
-        -- who drops the group or its queue waits, or was first: nothing is given back to no group
+    if p_verb <> 'ack' or p_parked then
+        -- who drops the group or its queue waits, or was first: nothing is given back to no group, no note left to it
         perform pg_advisory_xact_lock_shared(weir_internal.settle_lock(g.no));
         if not exists (select from weir_internal.groups where no = g.no) then
             raise exception 'the group of claim % was dropped', (p_parts[1]).claim
                 using errcode = 'WR010', hint = 'Nothing is left to do: its messages are no one''s any more.';
         end if;
+    end if;
+    if p_verb <> 'ack' then
         v_messages := weir_log.messages_of(
             q, p_parts, p_ids, case when p_verb = 'release' then -1 else 0 end, p_reason);
         v_dead := array(select m from unnest(v_messages) m where p_verb = 'reject' or (m).attempts >= g.max_attempts);

@@ -8,7 +8,7 @@
 --   p_claim   the claim
 --   p_ids     messages of it; '{(,)}' = all that are left
 --   p_delay   snooze: before the next delivery; nack: null = the group's backoff
---   p_reason  kept with a dead letter
+--   p_reason  nack, reject: kept with a dead letter
 -- Returns: how many messages were settled, 0 when all of them were already; null: it is left undone.
 -- Raises: WR010 when the group is dropped at this moment, WR016
 -- Locks: the claim's advisory lock, tried, until the transaction ends; as weir_log.settle_messages.
@@ -52,6 +52,7 @@ begin
     return weir_log.settle_messages(
         q, g, s.parts, v_ids, s.ids - s.done - s.taken, s.parked,
         case p_verb when 'snooze' then 'release' else p_verb end,
-        case p_verb when 'release' then interval '0' else p_delay end, p_reason);
+        case p_verb when 'release' then interval '0' else p_delay end,
+        case when p_verb in ('nack', 'reject') then p_reason end);
 end
 $$;

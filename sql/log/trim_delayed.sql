@@ -1,6 +1,7 @@
 -- weir_log.trim_delayed(), weir_log.trim_delayed_of(p_queue), weir_log.trim_parked()
 -- trim_delayed: deletes from `delayed` what every group concerned has claimed, of up to 50 queues and up to 1,000
--- messages of each, and truncates it when it is empty. trim_parked: truncates `parked` when it is empty.
+-- messages of each, and truncates it when it is empty. trim_parked: deletes what `parked` has of groups that are gone,
+-- up to 1,000 rows, and truncates it when it is empty.
 --
 -- Parameters:
 --   p_queue  queue number
@@ -66,16 +67,15 @@ begin
     into v_groups, v_cursors, v_purged
     from weir_internal.groups g where g.queue_no = p_queue;
     delete from weir_log.delayed where ctid = any(array(
-        select t.ctid
-        from (select d.ctid, d.* from weir_log.delayed d where d.queue_no = p_queue
+        select t.row
+        from (select d.ctid as row, d from weir_log.delayed d where d.queue_no = p_queue
                   and (d.due_at <= weir_internal.clock() or v_groups is null)
               order by d.due_at, d.id limit 1000) t
         where not exists (
-            select from unnest(v_groups) with ordinality g
-            cross join lateral (select v_cursors[g.ordinality] as c) k
-            where (t.group_no is null or t.group_no = g.no)
-                and not ((t.due_at, t.id) <= ((k.c).due_at, (k.c).due_id) and pg_visible_in_snapshot(t.txid, (k.c).cur))
-                and (g.purged is null or not pg_visible_in_snapshot(t.txid, g.purged)))));
+            select from generate_subscripts(v_groups, 1) i
+            where weir_log.is_for(v_groups[i], t.d)
+                and not (((t.d).due_at, (t.d).id) <= (v_cursors[i].due_at, v_cursors[i].due_id)
+                    and pg_visible_in_snapshot((t.d).txid, v_cursors[i].cur)))));
     get diagnostics v_done = row_count;
     if v_purged is not null then
         delete from weir_log.delayed where ctid = any(array(
@@ -90,11 +90,34 @@ create or replace function weir_log.trim_parked()
 returns int
 language plpgsql
 as $$
+declare
+    v_done int;
 begin
-    if pg_relation_size('weir_log.parked') = 0 or exists (select from weir_log.parked)
+    if pg_relation_size('weir_log.parked') = 0 then
+        return 0;
+    end if;
+    delete from weir_log.parked where ctid = any(array(
+        with recursive l (group_no, i) as (
+            select p.group_no, 0 from (
+                (select w.group_no from weir_log.parked w order by w.group_no limit 1)
+                union all
+                (select w.group_no from weir_log.parked w
+                 where w.group_no > (select random() * max(m.group_no) from weir_log.parked m)::int
+                 order by w.group_no limit 1)) p
+            union all
+            select (select p.group_no from weir_log.parked p where p.group_no > l.group_no
+                    order by p.group_no limit 1), l.i + 1
+            from l where l.group_no is not null and l.i < 25)
+        select p.ctid
+        from (select distinct l.group_no from l where l.group_no is not null) d
+        cross join lateral (select w.ctid from weir_log.parked w where w.group_no = d.group_no limit 1000) p
+        where not exists (select from weir_internal.groups g where g.no = abs(d.group_no))
+        limit 1000));
+    get diagnostics v_done = row_count;
+    if v_done > 0 or exists (select from weir_log.parked)
         or not weir_internal.try_lock_table('weir_log.parked', 'access exclusive')
         or exists (select from weir_log.parked) then
-        return 0;
+        return v_done;
     end if;
     truncate table weir_log.parked;
     return 1;

@@ -141,14 +141,16 @@ func TestADropDisturbsNoOtherQueue(t *testing.T) {
 
 func TestADroppedGroupsClaimsAreTakenFromTheirHolders(t *testing.T) {
 	each(t, func(b bench) {
-		b.exec("select weir.create_group($1, 'gone')", queue)
-		b.send(2)
-		got := b.receive("gone", 10)
-		b.exec("select weir.drop_group($1, 'gone')", queue)
-		for _, sql := range end {
-			b.fails("WR010", sql, queue, got[0].ClaimID, got[0].ID)
+		for _, ordered := range []bool{false, true} {
+			b.exec("select weir.create_group($1, 'gone', ordered => $2)", queue, ordered)
+			b.send(2)
+			got := b.receive("gone", 10)
+			b.exec("select weir.drop_group($1, 'gone')", queue)
+			for _, sql := range end {
+				b.fails("WR010", sql, queue, got[0].ClaimID, got[0].ID)
+			}
+			b.fails("WR010", "select weir.extend($1, $2, '1 hour')", queue, got[0].ClaimID)
 		}
-		b.fails("WR010", "select weir.extend($1, $2, '1 hour')", queue, got[0].ClaimID)
 		b.fails("WR003", "select weir.receive($1, 'gone')", queue)
 		b.fails("WR003", "select weir.drop_group($1, 'gone')", queue)
 	})
@@ -186,6 +188,50 @@ func TestADropWaitsForWhatIsGivenBackAndLeavesNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What leaves a key queue may leave a note for the next receive: of a group that is dropped meanwhile none stays.
+func TestADropOfAGroupWaitsForWhatLeavesAKeyQueue(t *testing.T) {
+	each(t, func(b bench) {
+		for verb, sql := range end {
+			b.exec("select weir.create_group($1, 'gone', ordered => true, start => 'end')", queue)
+			b.send(1)
+			b.exec("select weir.nack($1, claim_id, delay => '0') from weir.receive($1, 'gone')", queue)
+			got := b.receive("gone", 1)[0]
+			tx, err := b.db.Conn(b).Begin(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := tx.Exec(b.Context(), sql, queue, got.ClaimID, got.ID); err != nil {
+				b.Fatalf("%s: %v", verb, err)
+			}
+			b.beside("select weir.drop_group('jobs', 'gone')", func() {
+				if err := tx.Commit(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			})
+			b.wantCount(0, "select count(*) from weir_internal.dead_letters")
+			b.wantCount(0, "select count(*) from weir_log.parked")
+		}
+	})
+}
+
+// A queue is dropped in a moment, however much its groups have parked; maintain takes that away.
+func TestWhatADroppedQueueHasParkedGoes(t *testing.T) {
+	each(t, func(b bench) {
+		b.exec("select weir.create_group($1, 'gone', ordered => true)", queue)
+		b.exec(`select weir.send_batch($1, array_fill('1'::jsonb, array[2500]), array_fill('k'::text, array[2500]))`, queue)
+		for range 3 {
+			b.exec("select weir.nack($1, m.claim_id, delay => '0') from (select distinct claim_id from weir.receive($1, 'gone', 1000)) m",
+				queue)
+		}
+		b.exec("select weir.drop_queue($1)", queue)
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.parked"); n < 1000 {
+			b.Fatalf("%d messages were parked: the test proves nothing", n)
+		}
+		surface.Settle(b, b.db.Pool(b))
+		b.wantCount(0, "select pg_relation_size('weir_log.parked')")
+	})
 }
 
 // beside runs a statement that waits for a lock until release was called.
@@ -263,11 +309,11 @@ func TestAReceiveThatBeganBeforeAChangeOfItsGroupClaimsNothingPastIt(t *testing.
 						end if;
 						return case when r.txid <> p_txid or p_pos = 0 then 0 else greatest(0, p_pos - (r.id - r.n)) end;
 					end $$`)
-				holder := b.db.Conn(b)
+				holder := b.db.As(b, pgtest.Owner)
 				if _, err := holder.Exec(b.Context(), "select pg_advisory_lock(42)"); err != nil {
 					b.Fatal(err)
 				}
-				late := b.db.Conn(b)
+				late := b.db.As(b, pgtest.Owner)
 				if _, err := late.Exec(b.Context(), "set weir_test.wait = on"); err != nil {
 					b.Fatal(err)
 				}

@@ -157,7 +157,7 @@ func TestRenameWaitsForNoOpenTransaction(t *testing.T) {
 func TestAWaiterIsWokenByARename(t *testing.T) {
 	eachDB(t, func(t *testing.T, db *pgtest.DB) {
 		surface.CreateQueue(t, db.Pool(t), "old", "")
-		waiter := db.Conn(t)
+		waiter := db.As(t, pgtest.Owner) // one that listens
 		var channel string
 		if err := waiter.QueryRow(t.Context(), "select weir.mark_waiting('old')").Scan(&channel); err != nil {
 			t.Fatal(err)

@@ -235,7 +235,7 @@ func TestAReceiveThatBeganBeforeASeekDeliversFromTheNewPlace(t *testing.T) {
 		if _, err := holder.Exec(b.Context(), "select pg_advisory_xact_lock(42)"); err != nil {
 			b.Fatal(err)
 		}
-		late := b.db.Conn(b)
+		late := b.db.As(b, pgtest.Owner)
 		if _, err := late.Exec(b.Context(), "set weir_test.wait = on"); err != nil {
 			b.Fatal(err)
 		}

@@ -120,19 +120,19 @@ func TestEveryFunctionWorksBehindAPoolerWhateverClientCallsIt(t *testing.T) {
 	}
 	c.wantStats(1, 1, 0, 1)
 	again, _ := c.claim(1, 2)
-	finished(c.next().Ack(ctx, queue, again, nil))
+	finished(c.next().AckAll(ctx, queue, again))
 	if n := get[int64](t)(c.next().RedriveAll(ctx, queue, group)); n != 1 {
 		t.Errorf("redrove %d messages", n)
 	}
 	redriven, _ := c.claim(1, 1)
-	finished(c.next().Ack(ctx, queue, redriven, nil))
+	finished(c.next().AckAll(ctx, queue, redriven))
 	clock.Advance(t, 2*time.Hour)
 	expired, _ := c.claim(1, 2)
 	if _, err := c.next().Ack(ctx, queue, claim, ids[3:]); engine.Code(err) != engine.CodeClaimExpired {
 		t.Errorf("an ack of what was given away: %v", err)
 	}
 	must(t, c.next().InTx(ctx, func(tx *engine.Client) error {
-		if _, err := tx.Ack(ctx, queue, expired, nil); err != nil {
+		if _, err := tx.AckAll(ctx, queue, expired); err != nil {
 			return err
 		}
 		_, err := tx.Send(ctx, queue, number(4), engine.SendOptions{})
@@ -143,7 +143,7 @@ func TestEveryFunctionWorksBehindAPoolerWhateverClientCallsIt(t *testing.T) {
 		n = get[int](t)(c.next().Maintain(ctx, 0))
 	}
 	last, _ := c.claim(1, 1)
-	finished(c.next().Ack(ctx, queue, last, nil))
+	finished(c.next().AckAll(ctx, queue, last))
 	c.wantClean()
 }
 

@@ -143,16 +143,14 @@ func drain(t *testing.T, db *pgtest.DB, group string) map[int64]delivered {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claims := map[int64]bool{}
 		for _, m := range list {
 			if _, ok := all[m.ID]; ok {
 				t.Errorf("group %s: message %d came twice", group, m.ID)
 			}
 			all[m.ID] = delivered{m.Attempt, text(m.Key), m.Payload, text(m.Headers), m.EnqueuedAt}
-			claims[m.ClaimID] = true
 		}
-		for claim := range claims {
-			if _, err := surface.Ack(t.Context(), db.Pool(t), "q", claim, nil); err != nil {
+		if len(list) > 0 {
+			if _, err := surface.Ack(t.Context(), db.Pool(t), "q", list[0].ClaimID, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

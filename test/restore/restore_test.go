@@ -14,6 +14,9 @@ import (
 	"github.com/weirmq/weir/test/surface"
 )
 
+// smallSegments has the rings of the log `main` turn soon.
+const smallSegments = "select weir.configure_log('main', segment_bytes => 65536, claims_bytes => 65536)"
+
 // small makes a database with the queue `q` of one lane and sends it n messages, the first of which has a claim.
 func small(t *testing.T, major, n int) *pgtest.DB {
 	t.Helper()
@@ -38,14 +41,16 @@ func upTo(n int) []string {
 	return all
 }
 
-// contents lists what the tables of a queue hold, in an order of their own, and the states of its rings.
+// contents lists what the tables of the log hold, in an order of their own.
 const contents = `
 	select string_agg(x, e'\n' order by x) from (
-		select 'log ' || l::text from (select * from weir_internal.q1_log_0 union all
-			select * from weir_internal.q1_log_1 union all select * from weir_internal.q1_log_2) l
-		union all select 'claim ' || c::text from weir_internal.q1_claims_2 c
-		union all select 'later ' || l::text from weir_internal.q1_later l
-		union all select 'segment ' || s::text from weir_internal.segments s
+		select 'log ' || l::text from (select * from weir_log.log_0 union all
+			select * from weir_log.log_1 union all select * from weir_log.log_2) l
+		union all select 'rest ' || r::text from weir_log.rest r
+		union all select 'claim ' || c::text from weir_log.claims_2 c
+		union all select 'delayed ' || d::text from weir_log.delayed d
+		union all select 'parked ' || p::text from weir_log.parked p
+		union all select 'segment ' || s::text from weir_log.segments s
 		union all select 'group ' || g::text from weir_internal.groups g) t (x)`
 
 // refused are calls of every function that takes a queue, but for those that only read settings.
@@ -55,13 +60,7 @@ select weir.send('q', '1', 'key', '{}', '1 minute')
 select weir.send_batch('q', '{1,2}')
 select weir.send('q', '1', dedup_key => 'a')
 select weir.send_once('q', '{1}', '{a}')
-select weir_internal."send:q"('1', null, null, null, null)
-select weir_internal."send_batch:q"('{1,2}', null, null, null, null)
-select weir_internal."receive:q"('default', 1, '1 minute')
-select weir_internal."receive_many:q"('default', '{1}', '{1 minute}')
-select weir_internal."ack:q"(1, null)
-select weir_internal."ack_many:q"('{1}', null, null)
-select weir.get('q', 1)
+select weir.send('q', '1', priority => 1)
 select weir.start_workflow('q', array['{"kind": "k"}']::jsonb[])
 select weir.start_chain('q', array['{"kind": "k"}']::jsonb[])
 select weir.start_batch('q', array['{"kind": "k"}']::jsonb[], '{"kind": "k"}')
@@ -70,39 +69,39 @@ select weir.schedule('s', 'q', 'k', cron => '@daily')
 select weir.enqueue('q', 'k')
 select weir.enqueue('q', 'k', tracked => true)
 select weir.enqueue_batch('q', array['{"kind": "k"}']::jsonb[])
-select weir.finish('q', 16384, 1)
-select weir.finish_many('q', '{16384}', '{1}')
-select weir.progress('q', 16384, 1)
-select weir.snooze('q', 16384)
+select weir.finish('q', 1, 1)
+select weir.finish_many('q', '{1}', '{1}')
+select weir.progress('q', 1, 1)
+select weir.snooze('q', 1, '{1}', '1 minute')
 select weir.job('q', 1)
 select weir.cancel('q', 1)
-select weir.cancelled('q', '{16384}')
+select weir.cancelled('q', '{1}')
 select weir.rename_queue('q', 'p')
 select weir.receive('q')
 select weir.receive_records('q')
 select weir.pop('q')
-select weir.ack('q', 16384)
-select weir.ack('q', 16384, '{1}')
-select weir.nack('q', 16384)
-select weir.reject('q', 16384)
-select weir.extend('q', 16384, '1 minute')
-select weir.release('q', 16384)
+select weir.ack('q', 1, 1)
+select weir.ack('q', 1, array[1,2])
+select weir.ack_all('q', 1)
+select weir.ack_and_receive('q', 1, '{1}')
+select weir.nack('q', 1)
+select weir.reject('q', 1, '{1}')
+select weir.extend('q', 1, '1 minute')
+select weir.release('q', 1)
 select weir.receive_many('q', 'default', '{1,1}', '{1 minute,1 minute}')
-select weir.ack_many('q', '{16384}')
-select weir.extend_many('q', '{16384}', '{1 minute}')
-select weir.settle_many('q', '{nack}', '{16384}')
+select weir.ack_many('q', '{1}', array['{(,)}']::int8multirange[])
+select weir.extend_many('q', '{1}', '{1 minute}')
+select weir.settle_many('q', '{nack}', '{1}', array['{(,)}']::int8multirange[])
 select weir.get('q', 1)
 select weir.get_many('q', '{1}')
+select weir.claims('q')
+select weir.parked_keys('q')
+select weir.delayed('q')
 select weir.rename_queue('q', 'p')
 select weir.seek('q', 'default', 'start')
 select weir.mark_waiting('q')
 select weir.peek('q')
-select weir.stats('q')
-select weir.stats()
 select weir.dead_letters('q')
-select weir.claims('q')
-select weir.parked_keys('q')
-select weir.delayed('q')
 select weir.list_workflows('q')
 select weir.redrive('q', 'default')
 select weir.discard('q', 'default')
@@ -133,7 +132,7 @@ func TestNothingCanBeDoneBeforeAdoptAndNothingIsTouched(t *testing.T) {
 		others := pgtest.QueryAll[string](t, to, `select distinct proname::text from pg_proc
 			where pronamespace = 'weir'::regnamespace and 'queue_name' = any(proargnames[1:pronargs])
 				and not $1::text ~ ('weir\.' || proname || '\(') order by 1`, refused)
-		want := []string{"adopt", "create_queue", "list_groups", "list_schedules", "queue_function"}
+		want := []string{"create_queue", "list_groups", "list_schedules"}
 		if !slices.Equal(others, want) {
 			t.Errorf("not tried are %v, want %v", others, want)
 		}
@@ -144,7 +143,11 @@ func TestNothingCanBeDoneBeforeAdoptAndNothingIsTouched(t *testing.T) {
 					t.Errorf("%s: %v, want WR019", call, err)
 				}
 			}
-			surface.Settle(t, to.Pool(t))
+			if n, err := surface.Maintain(t.Context(), to.Pool(t)); n != 0 || err != nil {
+				t.Errorf("maintain: %d, %v", n, err)
+			}
+			_, err := to.Pool(t).Exec(t.Context(), "select weir.maintain_step('empty segments', 'main')")
+			surface.WantState(t, err, "WR019")
 			if after := pgtest.QueryVal[string](t, to, contents); after != before {
 				t.Errorf("what was restored changed:\n%s\nbefore:\n%s", after, before)
 			}
@@ -153,8 +156,10 @@ func TestNothingCanBeDoneBeforeAdoptAndNothingIsTouched(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		surface.CreateQueue(t, to.Pool(t), "new", "lanes => 1") // which is at home here
-		to.Exec(t, "select weir.send('new', '1')")
+		_, err := to.Pool(t).Exec(t.Context(), "select weir.create_queue('new')")
+		surface.WantState(t, err, "WR019")
+		surface.CreateQueue(t, to.Pool(t), "new", "log => 'another'") // which is at home here
+		to.Exec(t, "select weir_log_another.send('new', '1', null, null, null, null)")
 		adopt(t, to, 1)
 		to.Exec(t, "select weir.send('q', '1')")
 	})
@@ -274,19 +279,19 @@ func TestSettingsStayAsTheyWere(t *testing.T) {
 				t.Errorf("drop role: %v", err)
 			}
 		})
-		from.Exec(t, "select weir.create_group('q', 'line', ordered => true, patience => '7 seconds', max_attempts => 9)")
+		from.Exec(t, "select weir.create_group('q', 'line', ordered => true, max_attempts => 9)")
 		from.Exec(t, "select weir.bind('a.*', 'q')")
 		from.Exec(t, "select weir.grant_produce('q', $1)", role)
-		from.Exec(t, "select weir.reject('q', claim_id, reason => 'no') from weir.receive('q')")
+		from.Exec(t, "select weir.reject('q', claim_id, array[id], 'no') from weir.receive('q')")
 		from.Exec(t, "select weir.pause('q', 'line')")
 		const settings = `select array[
 			(select string_agg(d::text, ' ') from weir.dead_letters('q') d),
 			(select string_agg(q, ' ') from weir.route('a.b') q),
-			(select string_agg(g::text, ' ' order by g.no) from weir_internal.groups g),
+			(select string_agg((to_jsonb(g) - '{start,start_by}'::text[])::text, ' ' order by g.no) from weir_internal.groups g),
 			(select string_agg(b::text, ' ') from weir.list_bindings() b),
 			(select coalesce(string_agg(r::text, ' ' order by r), 'none') from weir_internal.held_rights() r)]`
 		want := pgtest.QueryVal[[]string](t, from, settings)
-		file := dump(t, from, "--schema=weir", "--schema=weir_internal")
+		file := dump(t, from, "--schema=weir*")
 		restoreInto(t, file, to, "--no-owner", "--role="+role)
 		conn := to.As(t, role)
 		if _, err := conn.Exec(t.Context(), "select weir.adopt()"); err != nil {
@@ -326,10 +331,9 @@ func TestARetryKeepsItsReasonAfterADump(t *testing.T) {
 				from weir.receive('q', $1, 10, '1 hour')`, group, reason)
 		}
 		const retries = `select array[
-			(select string_agg(concat_ws(' ', id, key, attempts, reason), ', ') from weir.delayed('q')),
-			(select string_agg(concat_ws(' ', first_id, key, attempts, waits_for, reason), ', ')
-			 from weir.parked_keys('q', 'line'))]`
-		want := []string{"1 a 1 no flour", "1 a 1 time no water"}
+			(select string_agg(concat_ws(' ', key, attempts, reason), ', ') from weir_log.delayed),
+			(select string_agg(concat_ws(' ', key, attempts, due_at > now(), reason), ', ') from weir_log.parked)]`
+		want := []string{"a 1 no flour", "a 1 t no water"}
 		if got := pgtest.QueryVal[[]string](t, from, retries); !slices.Equal(got, want) {
 			t.Fatalf("before the dump the retries are %q, want %q", got, want)
 		}
@@ -348,7 +352,7 @@ func TestDedupKeysAndTheLimitHoldAfterADump(t *testing.T) {
 		send := "select weir.send('q', '4', dedup_key => 'a')"
 		first := pgtest.QueryVal[int64](t, from, send)
 		// pg_dump may read the ring later than the tables: here it says already that no key in table 0 counts
-		from.Exec(t, "select setval('weir_internal.q1_dedup_ring', last_value + 1 + 3) from weir_internal.q1_dedup_ring")
+		from.Exec(t, "select setval('weir_log.dedup_ring', last_value + 1 + 3) from weir_log.dedup_ring")
 		to := moved(t, from, true)
 		adopt(t, to, 1)
 		if again := pgtest.QueryVal[int64](t, to, send); again != first {
@@ -363,7 +367,8 @@ func TestDedupKeysAndTheLimitHoldAfterADump(t *testing.T) {
 func TestADumpTakenAtWorkLosesNothing(t *testing.T) {
 	each(t, func(t *testing.T, major int) {
 		from := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 2, segment_bytes => 65536, claims_bytes => 65536")
+		surface.CreateQueue(t, from.Pool(t), "q", "")
+		from.Exec(t, smallSegments)
 		from.Exec(t, "select weir.send_batch('q', array_fill('\"before\"'::jsonb, array[500]))")
 		list, err := surface.Pop(t.Context(), from.Pool(t), "q", "default", 100)
 		if err != nil {
@@ -390,7 +395,7 @@ func TestADumpTakenAtWorkLosesNothing(t *testing.T) {
 			work("select count(*) from weir.send_batch('q', array_fill('\"meanwhile\"'::jsonb, array[20]))", &rest),
 			work(`select coalesce(sum(weir.ack('q', m.claim_id, array[m.id])), 0)
 				from weir.receive('q', max => 20) m`, &finished),
-			work("select weir.maintain()::bigint", &rest),
+			work("call weir.maintain()", &rest),
 			func() {
 				defer stop.Store(true)
 				pgtest.WaitFor(t, "some work", func() bool { return finished.Load() > 300 })
@@ -419,55 +424,60 @@ func TestADumpTakenAtWorkLosesNothing(t *testing.T) {
 func TestNothingIsTruncatedWhilePgDumpIsAtWork(t *testing.T) {
 	each(t, func(t *testing.T, major int) {
 		db := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, db.Pool(t), "q", "lanes => 1, segment_bytes => 65536, claims_bytes => 65536")
+		surface.CreateQueue(t, db.Pool(t), "q", "")
+		db.Exec(t, smallSegments)
 		dumping := db.Conn(t)
 		if _, err := dumping.Exec(t.Context(), "set application_name = 'pg_dump'"); err != nil {
 			t.Fatal(err)
 		}
-		for range 10 {
-			db.Exec(t, "select weir.send('q', to_jsonb(i)) from generate_series(1, 300) i")
-			db.Exec(t, "select weir.ack('q', claim_id, array[id]) from weir.receive('q', max => 300)")
-			surface.Settle(t, db.Pool(t))
+		const files = `select string_agg(pg_relation_filenode(oid)::text, ' ' order by relname) from pg_class
+			where relnamespace = 'weir_log'::regnamespace and relname ~ '^(log|claims|dedup|jobs)_[012]$|^(rest|delayed|parked)$'`
+		before := pgtest.QueryVal[string](t, db, files)
+		work := func() {
+			for range 10 {
+				db.Exec(t, "select weir.send('q', to_jsonb(i), dedup_key => i::text) from generate_series(1, 300) i")
+				db.Exec(t, "select weir.ack('q', claim_id, id) from weir.receive('q', max => 300)")
+				surface.Settle(t, db.Pool(t))
+			}
 		}
-		const freed = "select count(*) from weir_internal.segments where freed_by is not null"
-		if n := pgtest.QueryVal[int](t, db, freed); n != 0 {
-			t.Errorf("%d segments were truncated under pg_dump", n)
-		}
-		const blocker = "select blocker_pid from weir.stats('q') where blocked_by like 'pg_dump%' limit 1"
-		if pid := pgtest.QueryVal[uint32](t, db, blocker); pid != pgtest.PID(t, dumping) {
-			t.Errorf("stats names process %d as what is in the way, want that of pg_dump", pid)
+		work()
+		if after := pgtest.QueryVal[string](t, db, files); after != before {
+			t.Errorf("under pg_dump the tables' files were %s and are %s", before, after)
 		}
 		if _, err := dumping.Exec(t.Context(), "reset application_name"); err != nil {
 			t.Fatal(err)
 		}
-		surface.Settle(t, db.Pool(t))
-		if n := pgtest.QueryVal[int](t, db, freed); n == 0 {
-			t.Error("no segment was truncated after pg_dump")
+		work()
+		if pgtest.QueryVal[string](t, db, files) == before {
+			t.Error("nothing was truncated after pg_dump")
 		}
 	})
 }
 
-// TestEveryTurnOfTheRingsCanBeDumped dumps after each step of maintain.
+// TestEveryTurnOfTheRingsCanBeDumped dumps after each step of maintain that leaves the rings in another state.
 func TestEveryTurnOfTheRingsCanBeDumped(t *testing.T) {
 	each(t, func(t *testing.T, major int) {
 		from := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 1, segment_bytes => 65536, claims_bytes => 65536")
+		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 1")
+		from.Exec(t, smallSegments)
+		steps := pgtest.QueryAll[string](t, from, "select step_name from weir.maintenance() where log_name = 'main'")
 		server := cluster(t, major)
 		seen := map[string]bool{}
-		sent := 0
-		for step := 0; len(seen) < 5; step++ {
-			if step > 200 {
+		for step, sent := 0, 0; len(seen) < 12; step++ {
+			if step > 3000 {
 				t.Fatalf("the rings were in the states %v only", seen)
 			}
-			from.Exec(t, "select weir.send('q', to_jsonb(i)) from generate_series($1::int + 1, $1::int + 100) i", sent)
-			from.Exec(t, "select weir.ack('q', claim_id, array[id]) from weir.receive('q', max => 90)")
-			sent += 100
-			if _, err := surface.Maintain(t.Context(), from.Pool(t)); err != nil {
-				t.Fatal(err)
+			if step%len(steps) == 0 {
+				from.Exec(t, "select weir.send('q', to_jsonb(i)) from generate_series($1::int + 1, $1::int + 100) i", sent)
+				from.Exec(t, "select weir.ack('q', claim_id, id) from weir.receive('q', max => 90)")
+				sent += 100
 			}
-			state := pgtest.QueryVal[string](t, from, `select format('%s of claims, %s waits to be freed',
-				pg_sequence_last_value('weir_internal.q1_claims_ring') % 4,
-				exists (select from weir_internal.segments where sealed_by is not null and freed_by is null))`)
+			from.Exec(t, "select weir.maintain_step($1, 'main')", steps[step%len(steps)])
+			state := pgtest.QueryVal[string](t, from, `select format('claims %s, other table %s, segments %s',
+				pg_sequence_last_value('weir_log.claims_ring') % 4,
+				pg_relation_size('weir_log.claims_0') > 0 and pg_relation_size('weir_log.claims_1') > 0,
+				(select string_agg(concat(sealed_by is null, freed_by is null, weir_log.segment_table(no) < 3), ' ' order by no)
+				 from weir_log.segments))`)
 			if seen[state] {
 				continue
 			}
@@ -501,7 +511,8 @@ func TestAKeySentBeforeTheDumpIsARepeatAfterAdopt(t *testing.T) {
 func TestAGroupCanSeekBackInAnAdoptedLog(t *testing.T) {
 	each(t, func(t *testing.T, major int) {
 		from := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 2, priorities => 2, retention => '1 day'")
+		surface.CreateQueue(t, from.Pool(t), "q", "lanes => 2, priorities => 2")
+		from.Exec(t, "select weir.configure_log('main', retention => '1 day')")
 		from.Exec(t, "select weir.send('q', to_jsonb(i), priority => i % 2) from generate_series(1, 10) i")
 		if got := numbers(t, from); !slices.Equal(got, upTo(10)) {
 			t.Fatalf("received %v", got)

@@ -239,3 +239,19 @@ func TestSenderThatWaitedWritesToTheOpenSegment(t *testing.T) {
 		}
 	})
 }
+
+// A group that began after delayed messages were sent is not concerned, and keeps none of them.
+func TestWhatIsDelayedIsForgottenAlsoWhereAGroupBeganLater(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_queue('d')")
+		b.db.Exec(b, "select weir.send('d', '1', delay => '1 microsecond')")
+		b.db.Exec(b, "select weir.create_group('d', 'late', start => clock_timestamp()::text)")
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir.pop('d')"); n != 1 {
+			b.Errorf("%d messages came", n)
+		}
+		b.settle()
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.delayed"); n != 0 {
+			b.Errorf("%d messages are kept", n)
+		}
+	})
+}

@@ -160,7 +160,7 @@ func Ack(ctx context.Context, c Conn, queue string, claim int64, ids []int64) (i
 	if ids == nil {
 		return count(ctx, c, "select weir.ack_all($1, $2)", queue, claim)
 	}
-	return count(ctx, c, "select weir.ack($1, $2, $3)", queue, claim, ids)
+	return count(ctx, c, "select weir.ack($1, $2, $3::bigint[])", queue, claim, ids)
 }
 
 // Nack has messages of a claim delivered again; delay nil: after the group's backoff.

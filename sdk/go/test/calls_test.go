@@ -33,7 +33,11 @@ type arguments struct {
 	Key             string          `json:"key"`
 	Headers         json.RawMessage `json:"headers"`
 	DelayMS         *int64          `json:"delay_ms"`
-	Messages        []outgoing      `json:"messages"`
+	Messages        json.RawMessage `json:"messages"`
+	Message         json.RawMessage `json:"message"`
+	Log             string          `json:"log"`
+	Unlogged        bool            `json:"unlogged"`
+	ClaimsBytes     *int64          `json:"claims_bytes"`
 	ClaimID         int64           `json:"claim_id"`
 	IDs             []int64         `json:"ids"`
 	Reason          string          `json:"reason"`
@@ -41,14 +45,12 @@ type arguments struct {
 	After           int64           `json:"after"`
 	LeaseMS         *int64          `json:"lease_ms"`
 	WaitMS          int64           `json:"wait_ms"`
-	Lanes           int             `json:"lanes"`
 	MessageBytesMax *int            `json:"message_bytes_max"`
 	Ordered         bool            `json:"ordered"`
 	Start           string          `json:"start"`
 	MaxAttempts     *int            `json:"max_attempts"`
 	BackoffMinMS    *int64          `json:"backoff_min_ms"`
 	BackoffMaxMS    *int64          `json:"backoff_max_ms"`
-	PatienceMS      *int64          `json:"patience_ms"`
 	ConcurrencyMax  *int            `json:"concurrency_max"`
 	RateMax         *int            `json:"rate_max"`
 	RatePeriodMS    *int64          `json:"rate_period_ms"`
@@ -57,6 +59,31 @@ type arguments struct {
 
 	KeyConcurrencyMax *int  `json:"key_concurrency_max"`
 	Fair              *bool `json:"fair"`
+}
+
+// ref is a claimed message, of which the calls need no more than its numbers.
+type ref struct {
+	ID      int64  `json:"id"`
+	ClaimID int64  `json:"claim_id"`
+	Group   string `json:"group"`
+}
+
+func (r ref) of() weir.Ref { return weir.Ref{ClaimID: r.ClaimID, ID: r.ID, Group: r.Group} }
+
+// claimed are the claimed messages that a step names: one, or a list.
+func (a arguments) claimed() (weir.Claimed, error) {
+	if a.Message != nil || bytes.HasPrefix(a.Messages, []byte("{")) {
+		var one ref
+		err := json.Unmarshal(append(a.Message, a.Messages...), &one)
+		return one.of(), err
+	}
+	var list []ref
+	err := json.Unmarshal(a.Messages, &list)
+	refs := weir.Refs{}
+	for _, r := range list {
+		refs = append(refs, r.of())
+	}
+	return refs, err
 }
 
 type outgoing struct {
@@ -120,8 +147,12 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		if err != nil {
 			return nil, err
 		}
-		batch := make([]weir.Outgoing, len(a.Messages))
-		for i, m := range a.Messages {
+		var messages []outgoing
+		if err := json.Unmarshal(a.Messages, &messages); err != nil {
+			return nil, err
+		}
+		batch := make([]weir.Outgoing, len(messages))
+		for i, m := range messages {
 			batch[i] = weir.Outgoing{Payload: m.Payload, Key: m.Key, Headers: m.Headers, DedupKey: m.DedupKey}
 		}
 		return c.SendBatch(ctx, a.Queue, batch, opts...)
@@ -135,25 +166,28 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 	"peek": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return received(c.Peek(ctx, a.Queue, a.receiveOptions()...))
 	},
-	"ack": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.Ack(ctx, a.Queue, a.ClaimID, a.IDs...)
+	"ack": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		return c.Ack(ctx, a.Queue, m)
+	}),
+	"ack_all": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.AckAll(ctx, a.Queue, a.ClaimID)
 	},
-	"nack": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		opts := []weir.NackOption{weir.IDs(a.IDs...), weir.Reason(a.Reason)}
+	"nack": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		opts := []weir.NackOption{weir.Reason(a.Reason)}
 		if a.DelayMS != nil {
 			opts = append(opts, weir.After(ms(*a.DelayMS)))
 		}
-		return c.Nack(ctx, a.Queue, a.ClaimID, opts...)
-	},
-	"reject": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.Reject(ctx, a.Queue, a.ClaimID, a.Reason, a.IDs...)
-	},
-	"release": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.Release(ctx, a.Queue, a.ClaimID, a.IDs...)
-	},
-	"extend": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.Extend(ctx, a.Queue, a.ClaimID, ms(*a.LeaseMS))
-	},
+		return c.Nack(ctx, a.Queue, m, opts...)
+	}),
+	"reject": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		return c.Reject(ctx, a.Queue, m, a.Reason)
+	}),
+	"release": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		return c.Release(ctx, a.Queue, m)
+	}),
+	"extend": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		return c.Extend(ctx, a.Queue, m, ms(*a.LeaseMS))
+	}),
 	"dead_letters": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.DeadLetters(ctx, a.Queue, a.receiveOptions()...)
 	},
@@ -164,19 +198,42 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		return c.Discard(ctx, a.Queue, a.receiveOptions()...)
 	},
 	"create_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return nil, c.CreateQueue(ctx, a.Queue, weir.QueueOptions{
-			Lanes: a.Lanes, MessageBytesMax: valueOf(a.MessageBytesMax), Priorities: a.Priorities,
-			SegmentBytes: valueOf(a.SegmentBytes), Aging: valueOf(msOf(a.AgingMS)), TTL: valueOf(msOf(a.TTLMS)),
-			Retention: valueOf(msOf(a.RetentionMS)), DedupWindow: valueOf(msOf(a.DedupWindowMS)),
+		return c.CreateQueue(ctx, a.Queue, weir.QueueOptions{
+			Ordered: a.Ordered, Log: a.Log, Priorities: a.Priorities, MessageBytesMax: valueOf(a.MessageBytesMax),
+			Aging: valueOf(msOf(a.AgingMS)), TTL: valueOf(msOf(a.TTLMS)), DedupWindow: valueOf(msOf(a.DedupWindowMS)),
 			BacklogMax: valueOf(a.BacklogMax), JobRetention: valueOf(msOf(a.JobRetentionMS)),
 		})
 	},
 	"configure_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.ConfigureQueue(ctx, a.Queue, weir.QueueSettings{
-			MessageBytesMax: a.MessageBytesMax, SegmentBytes: a.SegmentBytes, Aging: msOf(a.AgingMS), TTL: msOf(a.TTLMS),
-			Retention: msOf(a.RetentionMS), DedupWindow: msOf(a.DedupWindowMS), BacklogMax: a.BacklogMax,
-			JobRetention: msOf(a.JobRetentionMS),
+			MessageBytesMax: a.MessageBytesMax, Aging: msOf(a.AgingMS), TTL: msOf(a.TTLMS),
+			DedupWindow: msOf(a.DedupWindowMS), BacklogMax: a.BacklogMax, JobRetention: msOf(a.JobRetentionMS),
 		})
+	},
+	"create_log": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return c.CreateLog(ctx, a.Log, weir.LogOptions{
+			Unlogged: a.Unlogged, SegmentBytes: valueOf(a.SegmentBytes), ClaimsBytes: valueOf(a.ClaimsBytes),
+			Retention: valueOf(msOf(a.RetentionMS)),
+		})
+	},
+	"configure_log": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.ConfigureLog(ctx, a.Log, weir.LogSettings{
+			SegmentBytes: a.SegmentBytes, ClaimsBytes: a.ClaimsBytes, Retention: msOf(a.RetentionMS),
+		})
+	},
+	"list_logs": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) {
+		logs, err := c.ListLogs(ctx)
+		list := []map[string]any{}
+		for _, l := range logs {
+			list = append(list, map[string]any{
+				"log": l.Log, "unlogged": l.Unlogged, "segment_bytes": l.SegmentBytes, "claims_bytes": l.ClaimsBytes,
+				"retention_ms": l.Retention.Milliseconds(), "queues": l.Queues, "bytes": l.Bytes, "created_at": l.CreatedAt,
+			})
+		}
+		return list, err
+	},
+	"drop_log": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.DropLog(ctx, a.Log)
 	},
 	"rename_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.RenameQueue(ctx, a.Queue, a.NewName)
@@ -186,11 +243,10 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		list := []map[string]any{}
 		for _, q := range queues {
 			list = append(list, map[string]any{
-				"queue": q.Queue, "lanes": q.Lanes, "priorities": q.Priorities, "message_bytes_max": q.MessageBytesMax,
-				"segment_bytes": q.SegmentBytes, "claims_bytes": q.ClaimsBytes, "aging_ms": q.Aging.Milliseconds(),
-				"ttl_ms": q.TTL.Milliseconds(), "retention_ms": q.Retention.Milliseconds(), "backlog_max": q.BacklogMax,
-				"dedup_window_ms": q.DedupWindow.Milliseconds(), "paused": q.Paused, "created_at": q.CreatedAt,
-				"job_retention_ms": q.JobRetention.Milliseconds(),
+				"queue": q.Queue, "log": q.Log, "lanes": q.Lanes, "priorities": q.Priorities,
+				"message_bytes_max": q.MessageBytesMax, "aging_ms": q.Aging.Milliseconds(), "ttl_ms": q.TTL.Milliseconds(),
+				"backlog_max": q.BacklogMax, "dedup_window_ms": q.DedupWindow.Milliseconds(), "paused": q.Paused,
+				"created_at": q.CreatedAt, "job_retention_ms": q.JobRetention.Milliseconds(),
 			})
 		}
 		return list, err
@@ -206,16 +262,14 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 		return nil, c.CreateGroup(ctx, a.Queue, a.Group, weir.GroupOptions{
 			Ordered: a.Ordered, Start: a.Start, MaxAttempts: valueOf(a.MaxAttempts),
 			BackoffMin: valueOf(msOf(a.BackoffMinMS)), BackoffMax: valueOf(msOf(a.BackoffMaxMS)),
-			Patience: valueOf(msOf(a.PatienceMS)), ConcurrencyMax: valueOf(a.ConcurrencyMax),
-			RateMax: valueOf(a.RateMax), RatePeriod: valueOf(msOf(a.RatePeriodMS)),
+			ConcurrencyMax: valueOf(a.ConcurrencyMax), RateMax: valueOf(a.RateMax), RatePeriod: valueOf(msOf(a.RatePeriodMS)),
 			KeyConcurrencyMax: valueOf(a.KeyConcurrencyMax), Fair: valueOf(a.Fair),
 		})
 	},
 	"configure_group": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.ConfigureGroup(ctx, a.Queue, a.Group, weir.GroupSettings{
 			MaxAttempts: a.MaxAttempts, BackoffMin: msOf(a.BackoffMinMS), BackoffMax: msOf(a.BackoffMaxMS),
-			Patience: msOf(a.PatienceMS), ConcurrencyMax: a.ConcurrencyMax, RateMax: a.RateMax,
-			RatePeriod:        msOf(a.RatePeriodMS),
+			ConcurrencyMax: a.ConcurrencyMax, RateMax: a.RateMax, RatePeriod: msOf(a.RatePeriodMS),
 			KeyConcurrencyMax: a.KeyConcurrencyMax, Fair: a.Fair,
 		})
 	},
@@ -229,8 +283,7 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 			list = append(list, map[string]any{
 				"group": g.Group, "ordered": g.Ordered, "max_attempts": g.MaxAttempts, "paused": g.Paused,
 				"backoff_min_ms": g.BackoffMin.Milliseconds(), "backoff_max_ms": g.BackoffMax.Milliseconds(),
-				"patience_ms": g.Patience.Milliseconds(), "created_at": g.CreatedAt,
-				"concurrency_max": g.ConcurrencyMax, "rate_max": g.RateMax, "rate_period_ms": g.RatePeriod.Milliseconds(),
+				"created_at": g.CreatedAt, "concurrency_max": g.ConcurrencyMax, "rate_max": g.RateMax, "rate_period_ms": g.RatePeriod.Milliseconds(),
 				"key_concurrency_max": g.KeyConcurrencyMax, "fair": g.Fair,
 			})
 		}
@@ -271,6 +324,19 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 	},
 	"maintain": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Maintain(ctx, 0) },
 	"version":  func(ctx context.Context, c *weir.Client, _ arguments) (any, error) { return c.Version(ctx) },
+}
+
+// about is a call about claimed messages.
+func about(
+	do func(context.Context, *weir.Client, weir.Claimed, arguments) (any, error),
+) func(context.Context, *weir.Client, arguments) (any, error) {
+	return func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		messages, err := a.claimed()
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, c, messages, a)
+	}
 }
 
 func (a arguments) sendOptions() ([]weir.SendOption, error) {

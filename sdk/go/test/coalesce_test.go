@@ -46,7 +46,7 @@ type crowd struct {
 func newCrowd(t *testing.T, db *pgtest.DB) *crowd {
 	t.Helper()
 	tx := get(db.Super(t).Begin(t.Context()))(t)
-	get(tx.Exec(t.Context(), `lock table weir_internal.q1_log_0 in access exclusive mode`))(t)
+	get(tx.Exec(t.Context(), `lock table weir_log.log_0, weir_log.log_1, weir_log.log_2 in access exclusive mode`))(t)
 	return &crowd{T: t, db: db, release: func() { must(t, tx.Rollback(t.Context())) }}
 }
 
@@ -136,7 +136,8 @@ func (a *answers) match(t *testing.T, stored map[int]int64) {
 // writers counts the transactions that wrote the log.
 func writers(t *testing.T, db *pgtest.DB) int64 {
 	t.Helper()
-	return pgtest.QueryVal[int64](t, db, `select count(distinct txid) from weir_internal.q1_log_0`)
+	return pgtest.QueryVal[int64](t, db, `select count(distinct txid)
+		from (table weir_log.log_0 union all table weir_log.log_1 union all table weir_log.log_2) l`)
 }
 
 func TestSendsThatComeDuringACallShareTheNextAndEachGetsItsOwnID(t *testing.T) {
@@ -333,7 +334,7 @@ func TestACallWhoseServerIsKilledFailsForAllAndIsNotRepeated(t *testing.T) {
 	server := pgtest.StartServer(t, pgtest.ServerOptions{Settings: map[string]string{"fsync": "on"}})
 	db := server.NewDB(t, false)
 	c := connect(t, db.DSN).Coalesced()
-	must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 1}))
+	newQueue(t, c, "q", weir.QueueOptions{})
 	crowd, got := newCrowd(t, db), newAnswers()
 	leaving, leave := context.WithCancel(t.Context())
 	crowd.first(leaving, got.sendOne(c, 0))
@@ -555,7 +556,7 @@ func TestCoalescedSendsKeepTheirDelaysAndPriorities(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	plain := connect(t, db.DSN)
-	must(t, plain.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 1, Priorities: 3}))
+	newQueue(t, plain, "q", weir.QueueOptions{Priorities: 3})
 	c := plain.Coalesced()
 	crowd := newCrowd(t, db)
 	send := func(ctx context.Context, n int, options ...weir.SendOption) {

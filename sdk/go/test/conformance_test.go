@@ -1,12 +1,10 @@
 package test
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/weirmq/weir/internal/pgtest"
@@ -27,7 +24,6 @@ const casesDir = "../../conformance/cases"
 // conformanceCase is a file of sdk/conformance/cases; its README explains the format.
 type conformanceCase struct {
 	About      string   `json:"about"`
-	Since      string   `json:"since"`
 	Transports []string `json:"transports"`
 	Steps      []step   `json:"steps"`
 }
@@ -67,34 +63,6 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Cases of what an engine of 0.1.0 had pass on it; the others pass, too, or some call says WR015.
-func TestConformanceOnAnOldEngine(t *testing.T) {
-	t.Parallel()
-	db := pgtest.New(t, pgtest.Options{Bare: true})
-	installRelease(t, db, "0.1.0")
-	client := connect(t, db.DSN)
-	if v := get(client.Version(t.Context()))(t); v != "0.1.0" {
-		t.Fatalf("the engine is %s", v)
-	}
-	refused := atomic.Int32{}
-	t.Cleanup(func() {
-		if refused.Load() == 0 {
-			t.Error("no case met a call that the engine does not know")
-		}
-	})
-	for name, c := range readCases(t, "sql") {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlayer(t, client)
-			p.mayLack = c.Since != ""
-			p.play(client, c.Steps)
-			if p.lacked {
-				refused.Add(1)
-			}
-		})
-	}
-}
-
 // readCases reads the cases for a transport, by name.
 func readCases(t *testing.T, transport string) map[string]conformanceCase {
 	t.Helper()
@@ -115,29 +83,26 @@ func readCases(t *testing.T, transport string) map[string]conformanceCase {
 	return cases
 }
 
-// installRelease installs the engine of a release.
-func installRelease(t *testing.T, db *pgtest.DB, release string) {
-	t.Helper()
-	file := get(os.Open("../../../test/upgrade/testdata/" + release + ".sql.gz"))(t)
-	defer file.Close()
-	script := get(io.ReadAll(get(gzip.NewReader(file))(t)))(t)
-	get(db.Conn(t).PgConn().Exec(t.Context(), string(script)).ReadAll())(t)
-}
-
 // player plays one case.
 type player struct {
 	*testing.T
 
 	outside *weir.Client
 	vars    map[string]any
-	mayLack bool // the engine may not know what the case is about
-	lacked  bool // it did not: the rest of the case was not played
 }
 
 func newPlayer(t *testing.T, client *weir.Client) *player {
 	t.Helper()
 	p := &player{T: t, outside: client, vars: map[string]any{}}
-	prefix := fmt.Sprintf("c-%x-", rand.Uint32())
+	number := rand.Uint32()
+	prefix, log := fmt.Sprintf("c-%x-", number), fmt.Sprintf("c_%x", number)
+	p.vars["log"] = log
+	t.Cleanup(func() {
+		err := client.DropLog(context.Background(), log)
+		if err != nil && !errors.Is(err, weir.ErrInvalidArgument) { // which it is when there is no such log
+			t.Error(err)
+		}
+	})
 	for _, name := range []string{"q", "q2", "q3"} {
 		queue := prefix + name
 		p.vars[name] = queue
@@ -169,10 +134,6 @@ func (p *player) play(client *weir.Client, steps []step) {
 			result, err = call(p.Context(), with, s.Call, args)
 		}
 		at := fmt.Sprintf("step %d, %s", i+1, s.Call)
-		if p.mayLack && errors.Is(err, weir.ErrNotSupported) {
-			p.lacked = true
-			return
-		}
 		if s.Error != "" {
 			if weir.Code(err) != s.Error {
 				p.Fatalf("%s: got %v and the error %v, want SQLSTATE %s", at, result, err, s.Error)

@@ -82,10 +82,10 @@ func TestAHookIsCalledOnceACallWithAllThatItSendsAndItsHeadersArrive(t *testing.
 					t.Errorf("%s came with %v", m.Payload, m.Headers)
 				}
 				if m.Headers["kind"] == nil {
-					get(c.Ack(t.Context(), "q", m.ClaimID, m.ID))(t)
+					get(c.Ack(t.Context(), "q", m))(t)
 					continue
 				}
-				get(c.Finish(t.Context(), "q", m.ClaimID, m.ID, nil))(t)
+				get(c.Finish(t.Context(), "q", m, nil))(t)
 			}
 		}
 		if steps7 != 5 {

@@ -112,15 +112,15 @@ var jobCalls = map[string]func(context.Context, *weir.Client, arguments) (any, e
 		return c.EnqueueBatch(ctx, a.Queue, batch, opts...)
 	},
 	"job": func(ctx context.Context, c *weir.Client, a arguments) (any, error) { return c.Job(ctx, a.Queue, a.ID) },
-	"progress": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.Progress(ctx, a.Queue, a.ClaimID, a.ID, orNil(a.Progress))
-	},
-	"finish": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.Finish(ctx, a.Queue, a.ClaimID, a.ID, orNil(a.Result))
-	},
-	"snooze": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.Snooze(ctx, a.Queue, a.ClaimID, ms(*a.DelayMS), a.IDs...)
-	},
+	"progress": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		return c.Progress(ctx, a.Queue, m, orNil(a.Progress))
+	}),
+	"finish": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		return c.Finish(ctx, a.Queue, m, orNil(a.Result))
+	}),
+	"snooze": about(func(ctx context.Context, c *weir.Client, m weir.Claimed, a arguments) (any, error) {
+		return c.Snooze(ctx, a.Queue, m, ms(*a.DelayMS))
+	}),
 	"cancel": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.Cancel(ctx, a.Queue, a.ID, a.Reason)
 	},
@@ -164,7 +164,7 @@ var jobCalls = map[string]func(context.Context, *weir.Client, arguments) (any, e
 		return c.StartWorkflow(ctx, a.Queue, stepsOf(a.Steps), a.Name)
 	},
 	"start_chain": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
-		return c.StartChain(ctx, a.Queue, stepsOf(a.Steps), a.Name)
+		return c.StartChain(ctx, a.Queue, stepsOf(a.Jobs), a.Name)
 	},
 	"start_batch": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.StartBatch(ctx, a.Queue, stepsOf(a.Jobs), a.Callback.step(), a.Name)

@@ -26,13 +26,21 @@ func connect(t *testing.T, target string, opts ...weir.ConnectOption) *weir.Clie
 	return client
 }
 
-// newClient makes a database with the queue q of one lane.
+// newClient makes a database with the queue q.
 func newClient(t *testing.T) (*pgtest.DB, *weir.Client) {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{})
 	client := connect(t, db.DSN)
-	must(t, client.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 1}))
+	newQueue(t, client, "q", weir.QueueOptions{})
 	return db, client
+}
+
+// newQueue makes a queue that is not there.
+func newQueue(t *testing.T, client *weir.Client, queue string, o weir.QueueOptions) {
+	t.Helper()
+	if !get(client.CreateQueue(t.Context(), queue, o))(t) {
+		t.Fatalf("the queue %s was there", queue)
+	}
 }
 
 // serve starts a server in front of a database and returns its URL.

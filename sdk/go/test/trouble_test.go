@@ -43,7 +43,7 @@ func TestAWorkerSeesItsServerKilledAndGoesOnWhenItIsBack(t *testing.T) {
 	server := pgtest.StartServer(t, pgtest.ServerOptions{Settings: map[string]string{"fsync": "on"}})
 	db := server.NewDB(t, false)
 	c := connect(t, db.DSN)
-	must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 2}))
+	newQueue(t, c, "q", weir.QueueOptions{})
 	s := &seen{jobs: map[int]int{}}
 	w := weir.NewWorker(c, "q", s.handle,
 		weir.WorkerOptions{Lease: 2 * time.Second, OnError: func(*weir.RawMessage, error) {}})
@@ -63,7 +63,7 @@ func TestAWorkerThatIsStartedBeforeItsServerWaitsForItAndCanBeStopped(t *testing
 	server := pgtest.StartServer(t, pgtest.ServerOptions{Settings: map[string]string{"fsync": "on"}})
 	db := server.NewDB(t, false)
 	c := connect(t, db.DSN)
-	must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 2}))
+	newQueue(t, c, "q", weir.QueueOptions{})
 	get(c.SendBatch(t.Context(), "q", numbered(0, 10)))(t)
 	server.Kill()
 	s := &seen{jobs: map[int]int{}}
@@ -90,7 +90,7 @@ func TestAWorkerBehindAPoolerRunsEachJobOnce(t *testing.T) {
 	db := server.NewDB(t, false)
 	bouncer := pgtest.StartBouncer(t, server, "transaction", 2)
 	c := connect(t, bouncer.DSN(db))
-	must(t, c.CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 2}))
+	newQueue(t, c, "q", weir.QueueOptions{})
 	s := &seen{jobs: map[int]int{}}
 	start(t, weir.NewWorker(c, "q", s.handle))
 	for i := range 5 {

@@ -15,6 +15,9 @@ import (
 	weir "github.com/weirmq/weir/sdk/go"
 )
 
+// marked tells whether the queue q is: the next send notifies then.
+const marked = `select pg_sequence_last_value(waiting) = no from weir_internal.queues where name = 'q'`
+
 // requests notes what a worker asks of the engine to get messages, in order: "receive 100", for so many, and "mark". A
 // receive that got nothing is "receive 100 in vain".
 type requests struct {
@@ -30,7 +33,7 @@ func (r *requests) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.Trace
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case strings.HasPrefix(q.SQL, "select claim_id, n, first_id"): // the queue's own function, or the public one
+	case strings.HasPrefix(q.SQL, "select claim_id, n, first_id"):
 		ctx = context.WithValue(ctx, requestKey{}, len(r.list))
 		r.list = append(r.list, fmt.Sprint("receive ", q.Args[len(q.Args)-2]))
 	case strings.Contains(q.SQL, "select weir.mark_waiting"):
@@ -116,7 +119,7 @@ func TestAWorkerThatIsToldOfAMessageReceivesThatOneAndMarksTheQueueAgain(t *test
 	seen, handled, _ := seenWorker(t, db, weir.WorkerOptions{Concurrency: 4, Prefetch: 100})
 	sent := int64(0)
 	pgtest.WaitFor(t, "the worker to be told of a message", func() bool { // else a look before it had found that
-		pgtest.WaitForRow(t, db, "select last_value = 1 from weir_internal.q1_waiting")
+		pgtest.WaitForRow(t, db, marked)
 		get(client.Send(t.Context(), "q", 1))(t)
 		sent++
 		pgtest.WaitFor(t, "the message to be handled", func() bool { return handled.Load() == sent })

@@ -20,7 +20,7 @@ func TestAUsersTestHasADatabaseAndATimeOfItsOwn(t *testing.T) { //nolint:tparall
 	must(t, err)
 	must(t, super.Close(t.Context()))
 	setUp := get(pgxpool.New(t.Context(), db.DSN))(t)
-	must(t, weir.New(setUp).CreateQueue(t.Context(), "q", weir.QueueOptions{Lanes: 1}))
+	newQueue(t, weir.New(setUp), "q", weir.QueueOptions{})
 	setUp.Close()
 
 	var names []string

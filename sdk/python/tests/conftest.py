@@ -69,24 +69,27 @@ def free_port() -> int:
                 return port
 
 
-def admin_connection() -> psycopg.Connection[Any]:
+def admin_connection(dsn: str = ADMIN_DSN) -> psycopg.Connection[Any]:
     """Return a connection of the superuser, each of whose statements is a transaction."""
-    return psycopg.connect(ADMIN_DSN, autocommit=True)
+    return psycopg.connect(dsn, autocommit=True)
 
 
 @contextmanager
 def new_database() -> Iterator[str]:
-    """Lend an empty database, as its DSN."""
+    """Lend a database with the engine, as its DSN."""
     name = f"py_{uuid.uuid4().hex[:8]}"
+    dsn = make_conninfo(ADMIN_DSN, dbname=name)
     with admin_connection() as admin:
         admin.execute(f"create database {name}")
-        yield make_conninfo(ADMIN_DSN, dbname=name)
-        admin.execute(f"drop database {name} with (force)")
+        try:
+            subprocess.run([os.environ["WEIR"], "install", "--dsn", dsn], check=True, stdout=subprocess.DEVNULL)
+            yield dsn
+        finally:
+            admin.execute(f"drop database {name} with (force)")
 
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    """The DSN of a database of the test's own with the engine."""
+    """The DSN of a database of the test's own."""
     with new_database() as dsn:
-        subprocess.run([os.environ["WEIR"], "install", "--dsn", dsn], check=True, stdout=subprocess.DEVNULL)
         yield dsn

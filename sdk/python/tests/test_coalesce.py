@@ -10,7 +10,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 import psycopg_pool
@@ -18,46 +18,50 @@ import pytest
 import pytest_asyncio
 
 import weir
-from conftest import admin_connection
+from conftest import admin_connection, new_database
 from test_hooks import Watch
 from test_worker import PATIENCE, until
 from weir.errors import Cancelled
 from weir.threads import _raise_in
 
-
-def number_of(queue: str) -> int:
-    with admin_connection() as admin:
-        [(no,)] = admin.execute("select no from weir_internal.queues where name = %s", [queue]).fetchall()
-    return int(no)
-
-
-# Others wait, too: upkeep.
+# In a new database all messages are in log_1.
 WAITING = """select pid from pg_locks join pg_stat_activity using (pid)
-    where relation = %s::regclass and not granted and query ~ 'send|enqueue'"""
+    where relation = 'weir_log.log_1'::regclass and not granted and query ~ 'send|enqueue'"""
+TRANSACTIONS = """select count(distinct txid) from weir_log.log_1
+    where queue_no = (select no from weir_internal.queues where name = %s)"""
 
 
 class Lock:
-    """Holds the log of a queue, so that no statement that sends to it ends."""
+    """Holds the log, so that no statement that sends to a queue ends."""
+
+    dsn: ClassVar[str]
 
     def __init__(self, queue: str) -> None:
-        self.table = f"weir_internal.q{number_of(queue)}_log_0"
-        self._conn = admin_connection()
+        self._queue = queue
+        self._conn = admin_connection(self.dsn)
         self._conn.execute("begin")
-        self._conn.execute(f"lock table {self.table} in access exclusive mode")
+        self._conn.execute("lock table weir_log.log_1 in access exclusive mode")
 
     def release(self) -> None:
         self._conn.close()
 
     def waiting(self) -> int:
         """Count the statements that wait for it."""
-        with admin_connection() as admin:
-            return len(admin.execute(WAITING, [self.table]).fetchall())
+        with admin_connection(self.dsn) as admin:
+            return len(admin.execute(WAITING).fetchall())
 
     def transactions(self) -> int:
-        """Count the transactions that wrote the log."""
-        with admin_connection() as admin:
-            [(n,)] = admin.execute(f"select count(distinct txid) from {self.table}").fetchall()
+        """Count the transactions that sent to the queue."""
+        with admin_connection(self.dsn) as admin:
+            [(n,)] = admin.execute(TRANSACTIONS, [self._queue]).fetchall()
         return int(n)
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    """The DSN of a database of these tests' own: who holds its log holds up all of its queues."""
+    with new_database() as Lock.dsn:
+        yield Lock.dsn
 
 
 @contextmanager
@@ -287,12 +291,12 @@ async def test_a_call_whose_connection_breaks_fails_for_all_and_is_not_repeated(
     )
     async with pool:
         shared = weir.AsyncClient(pool).coalesced()
-        with locked(queue) as lock, admin_connection() as admin:
+        with locked(queue) as lock, admin_connection(dsn) as admin:
             first, *others = await crowd(lock, shared.send(queue, 0), [shared.send(queue, n) for n in range(20)])
             first.cancel()
             await asyncio.wait({first})
             await reached(lambda: lock.waiting() == 1, *others)
-            [(pid,)] = admin.execute(WAITING, [lock.table]).fetchall()
+            [(pid,)] = admin.execute(WAITING).fetchall()
             [conn] = [conn for conn in opened if not conn.closed and conn.info.backend_pid == pid]
             with socket.socket(fileno=os.dup(conn.fileno())) as wire:
                 wire.shutdown(socket.SHUT_RDWR)  # what a killed server is to a client

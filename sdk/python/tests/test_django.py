@@ -27,7 +27,7 @@ INSTALLED_APPS = ["weir.django"]
 DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", **json.loads(os.environ["TEST_DATABASE"])}}
 TASKS = {"default": {
     "BACKEND": "weir.django.backend.WeirBackend", "QUEUES": ["default", "mail"],
-    "OPTIONS": {"prefix": os.environ["TEST_PREFIX"], "priorities": 3, "queue_settings": {"lanes": 1},
+    "OPTIONS": {"prefix": os.environ["TEST_PREFIX"], "priorities": 3, "queue_settings": {"ttl": 86400},
                 "group_settings": {"max_attempts": 2, "backoff_min": 0, "backoff_max": 0}},
 }}
 """

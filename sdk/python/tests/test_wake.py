@@ -37,8 +37,8 @@ class Requests:
         def noting_run(transport: Postgres, call: calls.Call[Any]) -> Any:
             result = run(transport, call)
             if call.name == "receive":
-                assert call.own is not None
-                self.list.append(f"receive {call.own.params[1]}")
+                _, _, most, _ = call.query()[1]
+                self.list.append(f"receive {most}")
             return result
 
         def noting_fetch(conn: Any, sql: str, params: Any) -> Any:

@@ -9,7 +9,7 @@ type Queues = { orders: { id: number } };
 const connectionString = process.env.WEIR_DSN ?? "postgres://localhost/shop";
 const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString }) });
 const weir = new Client<Queues>(fromPrisma(prisma));
-await weir.createQueue("orders", { lanes: 1 });
+await weir.createQueue("orders");
 
 /** Stores an order and sends it on. */
 async function place(id: number, items: string[]): Promise<void> {

@@ -2,6 +2,7 @@ import { Coalescer } from "./coalesce.js";
 import { Consumer, type ConsumerOptions } from "./consumer.js";
 import type { PoolLike, Queryable } from "./database.js";
 import { isPool, nested, transaction } from "./database.js";
+import { Delivery } from "./delivery.js";
 import { Code, fromDriver, refuse } from "./errors.js";
 import { gathering, type HttpOptions, HttpTransport, type Token } from "./http.js";
 import { JobCalls, type Shared } from "./job_calls.js";
@@ -12,6 +13,7 @@ import { abortable, pause, type RetryOptions, retry } from "./retry.js";
 import { SqlTransport } from "./sql.js";
 import { databaseOf } from "./target.js";
 import type * as t from "./types.js";
+import { digits } from "./types.js";
 import { bytesOf, textOf } from "./values.js";
 import { type Handler, Worker, type WorkerOptions } from "./worker.js";
 
@@ -91,8 +93,12 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /** A client whose calls are part of the caller's own transaction; it never retries, commits or rolls back. */
   in(tx: Queryable): Client<Q> {
-    const target = this.transport instanceof SqlTransport ? this.transport.within(tx) : tx;
-    return new Client<Q>(target, this.options, false);
+    return new Client<Q>(tx, this.options, false);
+  }
+
+  /** The same client over another pool or connection. */
+  over(db: Queryable): Client<Q> {
+    return new Client<Q>(db, this.options);
   }
 
   /**
@@ -109,7 +115,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     const { transport } = this;
     if (!(transport instanceof SqlTransport) || !isPool(transport.db)) return this;
     const shared: Shared = {
-      sends: new Coalescer(({ queue, ...options }, batch) => transport.sendShared(queue, batch, options)),
+      sends: new Coalescer(({ queue, ...options }, batch) => transport.sendTexts(queue, batch, options)),
       enqueues: new Coalescer(async ({ queue, ...options }, jobs) => {
         const enqueued = await transport.jobs.enqueueTexts(queue, jobs, options);
         return enqueued.map(({ id }) => id);
@@ -120,7 +126,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /**
    * Runs fn in a transaction that is committed when it returns and rolled back when it throws. Over PostgreSQL `db` is
-   * the connection, for statements of your own. Over HTTP only send, sendBatch, ack and finish can be part of it:
+   * the connection, for statements of your own. Over HTTP only send, sendBatch, ack, ackAll and finish can be part of it:
    * they are gathered and done when fn returns, so within it they return no ids and no counts.
    */
   async transaction<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R> {
@@ -250,11 +256,14 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     return (await this.call(true, (c) => c.getMany(queue, ids))) as t.StoredMessage<Q[K]>[];
   }
 
-  /** Claims messages; none when there is nothing, or nothing came in the time to wait. */
+  /**
+   * Claims messages, all under one claim; none when there is nothing, or nothing came in the time to wait. Each can
+   * settle itself.
+   */
   async receive<K extends t.QueueName<Q>>(
     queue: K,
     options: t.ReceiveOptions = {},
-  ): Promise<t.ClaimedMessage<Q[K]>[]> {
+  ): Promise<Delivery<Q[K]>[]> {
     only("receive", options);
     const { waitMs, signal } = options;
     const at = { queue, group: options.group ?? "default" };
@@ -263,44 +272,55 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
       const got = await this.call(false, (c) => c.receive(at, options));
       const leftMs = until - performance.now();
       if (got.length > 0 || leftMs <= 0 || signal?.aborted || this.transport instanceof HttpTransport)
-        return got as t.ClaimedMessage<Q[K]>[];
+        return got.map((m) => new Delivery(this as unknown as Client, m as t.ClaimedMessage<Q[K]>));
       await pause(Math.min(stepMs, leftMs), signal);
     }
   }
 
-  /** Finishes messages of a claim, all of it unless ids are given, and returns how many it finished. */
-  async ack(queue: string, claimId: t.Id, options: t.AckOptions = {}): Promise<number> {
-    return this.settle("ack", queue, claimId, options);
+  /** Finishes these messages, and no others of their claim, and returns how many it finished. */
+  async ack(queue: string, messages: t.MessageRefs): Promise<number> {
+    return this.settle("ack", queue, messages);
   }
 
-  /** Gives messages of a claim back, to be delivered again later. */
-  async nack(queue: string, claimId: t.Id, options: t.NackOptions = {}): Promise<number> {
-    return this.settle("nack", queue, claimId, options);
+  /** Finishes what is left of a claim, and returns how many messages that was. */
+  async ackAll(queue: string, claimId: t.Id): Promise<number> {
+    const [n] = await this.settleAll("ack", { queue, group: "default" }, [{ claimId }]);
+    return n ?? 0;
   }
 
-  /** Makes messages of a claim dead letters now. */
-  async reject(queue: string, claimId: t.Id, options: t.RejectOptions = {}): Promise<number> {
-    return this.settle("reject", queue, claimId, options);
+  /** Gives messages back, to be delivered again later. */
+  async nack(queue: string, messages: t.MessageRefs, options: t.NackOptions = {}): Promise<number> {
+    only("nack", options);
+    return this.settle("nack", queue, messages, options);
   }
 
-  /**
-   * Gives messages of a claim back unused: they are delivered again at once, and the delivery is not counted as an
-   * attempt.
-   */
-  async release(queue: string, claimId: t.Id, options: t.AckOptions = {}): Promise<number> {
-    return this.settle("release", queue, claimId, options);
+  /** Makes messages dead letters now. */
+  async reject(queue: string, messages: t.MessageRefs, options: t.RejectOptions = {}): Promise<number> {
+    only("reject", options);
+    return this.settle("reject", queue, messages, options);
+  }
+
+  /** Gives messages back unused: they are delivered again at once, and the delivery is not counted as an attempt. */
+  async release(queue: string, messages: t.MessageRefs): Promise<number> {
+    return this.settle("release", queue, messages);
+  }
+
+  /** Gives messages back for later; the attempt is not counted. */
+  async snooze(queue: string, messages: t.MessageRefs, delayMs: number): Promise<number> {
+    return this.settle("snooze", queue, messages, { delayMs });
   }
 
   private async settle(
     kind: t.SettleKind,
     queue: string,
-    claimId: t.Id,
-    options: t.NackOptions,
+    messages: t.MessageRefs,
+    options: t.NackOptions = {},
   ): Promise<number> {
-    only(kind, options);
-    const { group = "default", ...rest } = options;
-    const [n] = await this.settleAll(kind, { queue, group }, [{ claimId, ...rest }]);
-    return n ?? 0;
+    const { group, claims } = byClaim(kind, messages);
+    if (claims.size === 0) return 0;
+    const items = [...claims].map(([claimId, ids]) => ({ claimId, ids, ...options }));
+    const counts = await this.settleAll(kind, { queue, group }, items);
+    return counts.reduce((sum, n) => sum + n, 0);
   }
 
   /** Settles messages of several claims in one transaction, all or none, and returns how many of each. */
@@ -308,10 +328,11 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     return this.call(kind === "ack", (c) => c.settle(kind, at, items));
   }
 
-  /** Gives a claim more time and returns its deadline. */
-  async extend(queue: string, claimId: t.Id, leaseMs: number, options: t.GroupOptions = {}): Promise<Date> {
-    only("extend", options);
-    return this.call(true, (c) => c.extend({ queue, group: options.group ?? "default" }, claimId, leaseMs));
+  /** Gives the claims of messages more time, all or none, and returns the first of their deadlines. */
+  async extend(queue: string, messages: t.MessageRefs, leaseMs: number): Promise<Date> {
+    const { group, claims } = byClaim("extend", messages);
+    if (claims.size === 0) throw new TypeError("extend takes at least one message");
+    return this.call(true, (c) => c.extend({ queue, group }, [...claims.keys()], leaseMs));
   }
 
   /** Takes messages and finishes them at once: each is delivered at most once. */
@@ -354,10 +375,35 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     return this.call(false, (c) => c.discard({ queue, group: options.group ?? "default" }, options.ids));
   }
 
-  /** Creates a queue and its group "default". */
-  async createQueue(queue: string, options: t.QueueOptions = {}): Promise<void> {
+  /** Creates a log, the storage that queues share, unless one with these settings is there, and returns whether it did. */
+  async createLog(log: string, options: t.LogOptions = {}): Promise<boolean> {
+    only("createLog", options);
+    return this.call(true, (c) => c.createLog(log, options));
+  }
+
+  /** Changes settings of a log in use. */
+  async configureLog(log: string, options: t.ConfigureLogOptions): Promise<void> {
+    only("configureLog", options);
+    await this.call(true, (c) => c.configureLog(log, options));
+  }
+
+  /** Drops a log that no queue uses. */
+  async dropLog(log: string): Promise<void> {
+    await this.call(false, (c) => c.dropLog(log));
+  }
+
+  /** Lists the logs by name. */
+  async listLogs(): Promise<t.Log[]> {
+    return this.call(true, (c) => c.listLogs());
+  }
+
+  /**
+   * Creates a queue and its group `default`, and returns true; false when one with these settings is there, so that
+   * programs call it whenever they start.
+   */
+  async createQueue(queue: string, options: t.QueueOptions = {}): Promise<boolean> {
     only("createQueue", options);
-    await this.call(false, (c) => c.createQueue(queue, options));
+    return this.call(true, (c) => c.createQueue(queue, options));
   }
 
   /** Changes settings of a queue in use. */
@@ -480,4 +526,21 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     if (!this.mayRetry) return fn(this.transport);
     return retry(this.options.retry ?? {}, repeatable, () => fn(this.transport));
   }
+}
+
+/** Messages by their claims, which belong to one group. */
+function byClaim(call: string, messages: t.MessageRefs): { group: string; claims: Map<string, t.Id[]> } {
+  const list = (Array.isArray(messages) ? messages : [messages]) as readonly t.MessageRef[];
+  const claims = new Map<string, t.Id[]>();
+  for (const message of list) {
+    if (typeof message !== "object" || message === null || !("id" in message && "claimId" in message))
+      throw new TypeError(
+        `${call} takes messages, or { claimId, id }; for what is left of a claim there is ackAll`,
+      );
+    const claim = digits(message.claimId);
+    const ids = claims.get(claim);
+    if (ids) ids.push(message.id);
+    else claims.set(claim, [message.id]);
+  }
+  return { group: list[0]?.group ?? "default", claims };
 }

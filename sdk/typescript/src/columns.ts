@@ -12,24 +12,18 @@ export const deadColumns = `id::text, key, payload::text, headers::text, to_json
   attempts, to_json(died_at)::text as died_at, reason`;
 export const storedColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at,
   states::text`;
-export const queueColumns = `queue_name, lanes, message_bytes_max, segment_bytes::text, claims_bytes::text, priorities,
+export const logColumns = `log_name, unlogged, segment_bytes::text, claims_bytes::text,
+  extract(epoch from retention)::float8 as retention_s, queues, bytes::text, to_json(created_at)::text as created_at`;
+export const queueColumns = `queue_name, log, lanes, message_bytes_max, priorities,
   extract(epoch from aging)::float8 as aging_s, extract(epoch from ttl)::float8 as ttl_s,
-  extract(epoch from retention)::float8 as retention_s, extract(epoch from dedup_window)::float8 as dedup_window_s,
-  coalesce(backlog_max, 0)::text as backlog_max, extract(epoch from job_retention)::float8 as job_retention_s,
-  paused, to_json(created_at)::text as created_at`;
-// What groups have got since 0.1.0 is read through to_jsonb: of an older engine it is 0. Workers ask even that.
-export const groupColumns = `group_name, ordered, max_attempts, paused,
-  extract(epoch from backoff_min)::float8 as backoff_min_s, extract(epoch from backoff_max)::float8 as backoff_max_s,
-  to_json(created_at)::text as created_at,
-  coalesce(extract(epoch from (to_jsonb(result) ->> 'patience')::interval), 0)::float8 as patience_s,
-  coalesce((to_jsonb(result) ->> 'concurrency_max')::int, 0) as concurrency_max,
-  coalesce((to_jsonb(result) ->> 'rate_max')::int, 0) as rate_max,
-  coalesce(extract(epoch from (to_jsonb(result) ->> 'rate_period')::interval), 0)::float8 as rate_period_s,
-  coalesce((to_jsonb(result) ->> 'key_concurrency_max')::int, 0) as key_concurrency_max,
-  coalesce((to_jsonb(result) ->> 'fair')::boolean, false) as fair`;
+  extract(epoch from dedup_window)::float8 as dedup_window_s, coalesce(backlog_max, 0)::text as backlog_max,
+  extract(epoch from job_retention)::float8 as job_retention_s, paused, to_json(created_at)::text as created_at`;
+export const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
+  extract(epoch from backoff_max)::float8 as backoff_max_s, concurrency_max, rate_max,
+  extract(epoch from rate_period)::float8 as rate_period_s, key_concurrency_max, fair, paused,
+  to_json(created_at)::text as created_at`;
 export const bindingColumns = "pattern, queue_name, to_json(created_at)::text as created_at";
 export const findingColumns = `severity, finding, queue_name as queue, group_name as "group", value, message,
   coalesce(cure, '') as cure`;
 export const statsColumns = `queue_name, group_name, waiting::text, claimed::text, delayed::text, parked::text,
-  dead::text, extract(epoch from oldest_age)::float8 as oldest_age_s, lanes, segments, bytes::text,
-  to_jsonb(result) ->> 'held_by' as held_by`;
+  dead::text, extract(epoch from oldest_age)::float8 as oldest_age_s, lanes, segments, bytes::text, held_by`;

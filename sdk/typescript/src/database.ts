@@ -1,7 +1,7 @@
 /** What a database has to be able to do, and how to make such a thing of the libraries that people use. */
 
+import { createHash } from "node:crypto";
 import { refuse, sqlState } from "./errors.js";
-import { keptMax, type Statement } from "./own.js";
 
 /** A row with columns by name. */
 export type Row = Record<string, unknown>;
@@ -57,15 +57,19 @@ export async function rowsOf(
   return Array.isArray(result) ? result : result.rows;
 }
 
-/** What a connection may have prepared. */
-interface Preparing {
-  /** No pooler stands between, which makes up the process id that it gives its clients. */
-  readonly direct: boolean;
-  /** The names of what it has prepared. */
-  readonly names: Set<string>;
+/** A statement, and the name under which connections prepare it. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
 }
 
-const preparing = new WeakMap<object, Preparing>();
+/** Names a statement, by its text: another release of this package in the same process may have another one. */
+export function prepared(text: string): Statement {
+  return { name: `weir_${createHash("sha1").update(text).digest("hex")}`, text };
+}
+
+/** Whether a connection keeps what it prepares: no pooler stands between, which makes up the process ids it tells. */
+const keeps = new WeakMap<object, boolean>();
 
 /** Runs a statement that comes often: prepared, on connections of pg where that lasts. */
 export async function rowsOfOften(
@@ -74,11 +78,11 @@ export async function rowsOfOften(
   params: readonly (string | null)[],
 ): Promise<Row[]> {
   if (!isPool(db))
-    return "processID" in db ? prepared(db, statement, params) : rowsOf(db, statement.text, params);
+    return "processID" in db ? byName(db, statement, params) : rowsOf(db, statement.text, params);
   const lent = await lend(db);
   let broken: Error | undefined;
   try {
-    return await prepared(lent.connection, statement, params);
+    return await byName(lent.connection, statement, params);
   } catch (error) {
     if (/^(?:|57P..|08...)$/.test(sqlState(error) ?? "")) broken = error as Error;
     throw error;
@@ -99,26 +103,24 @@ async function lend(pool: PoolLike) {
   return { connection, giveBack };
 }
 
-/** Runs a statement on a connection of pg, by its name unless that has prepared too many. */
-async function prepared(
+/** Runs a statement on a connection of pg by its name, where that lasts. */
+async function byName(
   connection: Queryable,
   { name, text }: Statement,
   params: readonly (string | null)[],
 ): Promise<Row[]> {
-  const { direct, names } = preparing.get(connection) ?? (await meet(connection));
-  if (!direct || (names.size >= keptMax && !names.has(name))) return rowsOf(connection, text, params);
-  names.add(name);
+  if (!(keeps.get(connection) ?? (await meet(connection)))) return rowsOf(connection, text, params);
   const { query } = connection as unknown as { query(config: object): Promise<{ rows: Row[] }> };
   return (await query.call(connection, { name, text, values: params })).rows;
 }
 
-/** Asks what a connection may prepare. */
-async function meet(connection: Queryable): Promise<Preparing> {
+/** Asks whether a connection keeps what it prepares. */
+async function meet(connection: Queryable): Promise<boolean> {
   const [row] = await rowsOf(connection, backend, []);
   const { processID } = connection as { processID?: number | null };
-  const met = { direct: processID === Number(row?.pid), names: new Set<string>() };
-  preparing.set(connection, met);
-  return met;
+  const direct = processID === Number(row?.pid);
+  keeps.set(connection, direct);
+  return direct;
 }
 
 /** Runs fn in a transaction of its own, committed when it returns and rolled back when it throws. */

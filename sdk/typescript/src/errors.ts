@@ -169,12 +169,6 @@ export function sqlState(error: unknown): string | undefined {
     .find((found) => found !== undefined)?.code;
 }
 
-/** A queue was there before; the transaction that met this cannot ask any more. */
-export function queueGone(queue: string): WeirError {
-  const hint = "It was dropped or renamed, and the transaction is over.";
-  return refuse(Code.queueNotFound, `there is no queue "${queue}" any more`, hint);
-}
-
 /** The own and inherited fields that matter; none for what is no object. */
 function fields(value: unknown): Record<string, unknown> {
   if (typeof value !== "object" || value === null) return {};

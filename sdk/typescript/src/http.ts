@@ -3,10 +3,12 @@
 import { Code, disconnected, fromFetch, fromProblem, refuse, WeirError } from "./errors.js";
 import { parseExact } from "./exact.js";
 import { HttpJobs, ofClaim } from "./http_jobs.js";
+import { groupPath, query, queuePath } from "./paths.js";
 import type {
   Binding,
   ClaimedMessage,
   ConfigureGroupOptions,
+  ConfigureLogOptions,
   ConfigureQueueOptions,
   CreateGroupOptions,
   DeadLetter,
@@ -18,7 +20,10 @@ import type {
   Headers,
   Id,
   JobTransport,
+  Log,
+  LogOptions,
   Message,
+  MessageRef,
   Outgoing,
   Published,
   PublishOptions,
@@ -66,6 +71,15 @@ export interface Gathered {
   finishes: string[];
   sends: string[];
 }
+
+/** What a request was answered with. */
+interface Answer {
+  status: number;
+  answer: Json;
+}
+
+/** The status of an answer to a PUT that made what was not there. */
+const madeStatus = 201;
 
 /** The routes of a server. */
 export class HttpTransport implements Transport {
@@ -162,10 +176,10 @@ export class HttpTransport implements Transport {
     return answer[`${kind}s`].map((item: Json) => item.finished ?? item.snoozed);
   }
 
-  async extend(at: GroupPath, claimId: Id, leaseMs: number): Promise<Date> {
-    const body = `{"extends":[{"claim_id":${digits(claimId)},"lease_ms":${Math.ceil(leaseMs)}}]}`;
-    const answer = await this.call("POST", `${groupPath(at)}/extend`, body);
-    return new Date(answer.extends[0].deadline);
+  async extend(at: GroupPath, claimIds: readonly Id[], leaseMs: number): Promise<Date> {
+    const items = claimIds.map((id) => `{"claim_id":${digits(id)},"lease_ms":${Math.ceil(leaseMs)}}`);
+    const answer = await this.call("POST", `${groupPath(at)}/extend`, `{"extends":[${items.join(",")}]}`);
+    return new Date(Math.min(...answer.extends.map((e: Json) => Date.parse(e.deadline))));
   }
 
   async pop(at: GroupPath, max: number | undefined): Promise<Message[]> {
@@ -201,9 +215,37 @@ export class HttpTransport implements Transport {
     return (await this.call("POST", `${groupPath(at)}/discard`, idsBody(ids))).discarded;
   }
 
-  async createQueue(queue: string, o: QueueOptions): Promise<void> {
-    const { lanes, priorities } = o;
-    await this.call("PUT", queuePath(queue), JSON.stringify({ lanes, priorities, ...queueSettings(o) }));
+  async createLog(log: string, o: LogOptions): Promise<boolean> {
+    const body = JSON.stringify({ unlogged: o.unlogged, ...logSettings(o) });
+    return (await this.request("PUT", logPath(log), body)).status === madeStatus;
+  }
+
+  async configureLog(log: string, o: ConfigureLogOptions): Promise<void> {
+    await this.call("PATCH", logPath(log), JSON.stringify(logSettings(o)));
+  }
+
+  async dropLog(log: string): Promise<void> {
+    await this.call("DELETE", logPath(log));
+  }
+
+  async listLogs(): Promise<Log[]> {
+    const { logs } = await this.call("GET", "/v1/logs");
+    return logs.map((l: Json) => ({
+      log: l.log,
+      unlogged: l.unlogged,
+      segmentBytes: l.segment_bytes,
+      claimsBytes: l.claims_bytes,
+      retentionMs: l.retention_ms,
+      queues: l.queues,
+      bytes: l.bytes,
+      createdAt: new Date(l.created_at),
+    }));
+  }
+
+  async createQueue(queue: string, o: QueueOptions): Promise<boolean> {
+    const { ordered, log, priorities } = o;
+    const body = JSON.stringify({ ordered, log, priorities, ...queueSettings(o) });
+    return (await this.request("PUT", queuePath(queue), body)).status === madeStatus;
   }
 
   async configureQueue(queue: string, o: ConfigureQueueOptions): Promise<void> {
@@ -222,14 +264,12 @@ export class HttpTransport implements Transport {
     const { queues } = await this.call("GET", "/v1/queues");
     return queues.map((q: Json) => ({
       queue: q.queue,
+      log: q.log,
       lanes: q.lanes,
       messageBytesMax: q.message_bytes_max,
-      segmentBytes: q.segment_bytes,
-      claimsBytes: q.claims_bytes,
       priorities: q.priorities,
       agingMs: q.aging_ms,
       ttlMs: q.ttl_ms,
-      retentionMs: q.retention_ms,
       dedupWindowMs: q.dedup_window_ms,
       backlogMax: q.backlog_max,
       jobRetentionMs: q.job_retention_ms,
@@ -260,12 +300,11 @@ export class HttpTransport implements Transport {
       maxAttempts: g.max_attempts,
       backoffMinMs: g.backoff_min_ms,
       backoffMaxMs: g.backoff_max_ms,
-      patienceMs: g.patience_ms,
       concurrencyMax: g.concurrency_max,
       rateMax: g.rate_max,
       ratePeriodMs: g.rate_period_ms,
-      keyConcurrencyMax: g.key_concurrency_max ?? 0,
-      fair: g.fair ?? false,
+      keyConcurrencyMax: g.key_concurrency_max,
+      fair: g.fair,
       paused: g.paused,
       createdAt: new Date(g.created_at),
     }));
@@ -329,6 +368,11 @@ export class HttpTransport implements Transport {
 
   /** Makes a request and reads the answer. */
   async call(method: string, path: string, body?: string, how: Request = {}): Promise<Json> {
+    return (await this.request(method, path, body, how)).answer;
+  }
+
+  /** Makes a request, and returns the status that it was answered with, too. */
+  private async request(method: string, path: string, body?: string, how: Request = {}): Promise<Answer> {
     const token = typeof this.token === "function" ? await this.token() : this.token;
     const { waitMs = 0, signal, idDepth } = how;
     const ended = new AbortController();
@@ -354,7 +398,7 @@ export class HttpTransport implements Transport {
       const response = await (this.options.fetch ?? fetch)(this.base + path, init);
       const text = await response.text();
       if (!response.ok) throw fromProblem(response.status, text);
-      return text === "" ? undefined : parseExact(text, idDepth);
+      return { status: response.status, answer: text === "" ? undefined : parseExact(text, idDepth) };
     } catch (error) {
       throw late ? disconnected(new Error("no answer in time", { cause: error }), false) : fromFetch(error);
     } finally {
@@ -395,8 +439,8 @@ export class GatheringTransport implements Pick<Transport, "send" | "sendBatch" 
 class GatheringJobs implements Pick<JobTransport, "finish"> {
   constructor(private readonly gathered: Gathered) {}
 
-  async finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number> {
-    this.gathered.finishes.push(ofClaim(claimId, id, { queue, result }));
+  async finish(queue: string, job: MessageRef, result: unknown): Promise<number> {
+    this.gathered.finishes.push(ofClaim(job, { queue, result }));
     return 0;
   }
 }
@@ -423,31 +467,26 @@ function notGathered(name: string) {
   return refuse(
     "0A000",
     `${name} cannot be part of a transaction over HTTP`,
-    "There send, sendBatch, ack and finish can; for anything else connect to PostgreSQL.",
+    "There send, sendBatch, ack, ackAll and finish can; for anything else connect to PostgreSQL.",
   );
-}
-
-/** The path of a queue. */
-export function queuePath(queue: string): string {
-  return `/v1/queues/${encodeURIComponent(queue)}`;
-}
-
-/** The path of a group. */
-export function groupPath(at: GroupPath): string {
-  return `${queuePath(at.queue)}/groups/${encodeURIComponent(at.group)}`;
 }
 
 function topicPath(topic: string): string {
   return `/v1/topics/${encodeURIComponent(topic)}`;
 }
 
+function logPath(log: string): string {
+  return `/v1/logs/${encodeURIComponent(log)}`;
+}
+
+function logSettings(o: ConfigureLogOptions) {
+  return { segment_bytes: o.segmentBytes, claims_bytes: o.claimsBytes, retention_ms: o.retentionMs };
+}
+
 function queueSettings(o: ConfigureQueueOptions) {
   return {
     message_bytes_max: o.messageBytesMax,
-    segment_bytes: o.segmentBytes,
-    claims_bytes: o.claimsBytes,
     ttl_ms: o.ttlMs,
-    retention_ms: o.retentionMs,
     dedup_window_ms: o.dedupWindowMs,
     backlog_max: o.backlogMax,
     aging_ms: o.agingMs,
@@ -460,7 +499,6 @@ function groupSettings(o: ConfigureGroupOptions) {
     max_attempts: o.maxAttempts,
     backoff_min_ms: o.backoffMinMs,
     backoff_max_ms: o.backoffMaxMs,
-    patience_ms: o.patienceMs,
     concurrency_max: o.concurrencyMax,
     rate_max: o.rateMax,
     rate_period_ms: o.ratePeriodMs,
@@ -471,14 +509,6 @@ function groupSettings(o: ConfigureGroupOptions) {
 
 function maybeGroupPath(queue: string, group: string | undefined): string {
   return group === undefined ? queuePath(queue) : groupPath({ queue, group });
-}
-
-/** The query of a path: what is undefined is left out. */
-export function query(fields: Record<string, string | number | undefined>): string {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return given.length === 0
-    ? ""
-    : `?${new URLSearchParams(given.map(([k, v]): [string, string] => [k, String(v)]))}`;
 }
 
 /** {"messages":[...]} */
@@ -496,8 +526,8 @@ function messagesBody(batch: readonly Outgoing[], o: SendBatchOptions): string {
 /** One claim of a body. Ids are written as they are: a number of JavaScript may not hold them. */
 function claimed({ claimId, ids, delayMs: delay_ms, reason }: Settlement, queue?: string): string {
   const rest = JSON.stringify({ queue, delay_ms, reason }).slice(1, -1);
-  const list = ids && `,"ids":[${ids.map(digits).join(",")}]`;
-  return `{"claim_id":${digits(claimId)}${list ?? ""}${rest && ","}${rest}}`;
+  const which = ids ? `"ids":[${ids.map(digits).join(",")}]` : '"all":true';
+  return `{"claim_id":${digits(claimId)},${which}${rest && ","}${rest}}`;
 }
 
 function idsBody(ids: readonly Id[] | undefined): string {

@@ -1,14 +1,15 @@
 /** Jobs, schedules and workflows over HTTP. */
 
 import { Code, WeirError } from "./errors.js";
-import { groupPath, type Json, query, queuePath, type Request } from "./http.js";
+import type { Json, Request } from "./http.js";
+import { groupPath, query, queuePath } from "./paths.js";
 import type {
   Enqueued,
-  GroupPath,
   Id,
   JobOptions,
   JobStatus,
   JobTransport,
+  MessageRef,
   NewWorkflow,
   NextTimesOptions,
   OutgoingJob,
@@ -83,18 +84,18 @@ export class HttpJobs implements JobTransport {
     return (await this.http.call("POST", `${jobPath(queue, id)}/cancel`, JSON.stringify({ reason }))).state;
   }
 
-  async cancelled(at: GroupPath, claimIds: readonly Id[]): Promise<string[]> {
+  async cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]> {
     const body = `{"claim_ids":[${claimIds.map(digits).join(",")}]}`;
-    return (await this.http.call("POST", `${groupPath(at)}/cancelled`, body)).ids.map(String);
+    return (await this.http.call("POST", `${defaultPath(queue)}/cancelled`, body)).ids.map(String);
   }
 
-  async progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean> {
-    const body = ofClaim(claimId, id, { progress: value });
+  async progress(queue: string, job: MessageRef, value: unknown): Promise<boolean> {
+    const body = ofClaim(job, { progress: value });
     return (await this.http.call("POST", `${defaultPath(queue)}/progress`, body)).go_on;
   }
 
-  async finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number> {
-    const body = `{"jobs":[${ofClaim(claimId, id, { result })}]}`;
+  async finish(queue: string, job: MessageRef, result: unknown): Promise<number> {
+    const body = `{"jobs":[${ofClaim(job, { result })}]}`;
     return (await this.http.call("POST", `${defaultPath(queue)}/finish`, body)).jobs[0].finished;
   }
 
@@ -188,7 +189,7 @@ function defaultPath(queue: string): string {
 }
 
 /** A job of a claim. Ids are written as they are: a number of JavaScript may not hold them. */
-export function ofClaim(claimId: Id, id: Id, more: object): string {
+export function ofClaim({ claimId, id }: MessageRef, more: object): string {
   const rest = JSON.stringify(more).slice(1, -1);
   return `{"claim_id":${digits(claimId)},"id":${digits(id)}${rest && ","}${rest}}`;
 }

@@ -1,6 +1,7 @@
 export { Client, type ClientOptions, type ConnectOptions, connect } from "./client.js";
-export { Consumer, type ConsumerOptions, Delivery } from "./consumer.js";
+export { Consumer, type ConsumerOptions } from "./consumer.js";
 export { fromDrizzle, fromKnex, fromPrisma, type Queryable, type Transactional } from "./database.js";
+export { Delivery } from "./delivery.js";
 export {
   ClaimLost,
   Code,
@@ -17,10 +18,10 @@ export { type ArgsOf, Jobs, type Kinds, type RunningJob } from "./jobs.js";
 export { Producer } from "./producer.js";
 export type { RetryOptions } from "./retry.js";
 export type {
-  AckOptions,
   Binding,
   ClaimedMessage,
   ConfigureGroupOptions,
+  ConfigureLogOptions,
   ConfigureQueueOptions,
   CreateGroupOptions,
   DeadLetter,
@@ -36,7 +37,11 @@ export type {
   Id,
   JobOptions,
   JobStatus,
+  Log,
+  LogOptions,
   Message,
+  MessageRef,
+  MessageRefs,
   MessageState,
   NackOptions,
   NextTimesOptions,
@@ -54,6 +59,7 @@ export type {
   SendBatchOptions,
   SendOptions,
   Step,
+  StepJob,
   StoredMessage,
   TakeOptions,
   WorkflowOptions,

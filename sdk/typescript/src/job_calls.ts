@@ -93,26 +93,18 @@ export abstract class JobCalls {
   }
 
   /** The ids of those jobs of claims that were cancelled. */
-  async cancelled(queue: string, claimIds: readonly t.Id[], options: t.GroupOptions = {}): Promise<string[]> {
-    return this.call(true, (c) => c.jobs.cancelled({ queue, group: options.group ?? "default" }, claimIds));
+  async cancelled(queue: string, claimIds: readonly t.Id[]): Promise<string[]> {
+    return this.call(true, (c) => c.jobs.cancelled(queue, claimIds));
   }
 
   /** Tells how far a job is; false when it was cancelled. */
-  async progress(queue: string, claimId: t.Id, id: t.Id, value?: unknown): Promise<boolean> {
-    return this.call(true, (c) => c.jobs.progress(queue, claimId, id, value));
+  async progress(queue: string, job: t.MessageRef, value?: unknown): Promise<boolean> {
+    return this.call(true, (c) => c.jobs.progress(queue, job, value));
   }
 
   /** Acks a job and keeps its result, if it is tracked. */
-  async finish(queue: string, claimId: t.Id, id: t.Id, result?: unknown): Promise<number> {
-    return this.call(true, (c) => c.jobs.finish(queue, claimId, id, result));
-  }
-
-  /** Gives messages back for later; the attempt is not counted. */
-  async snooze(queue: string, claimId: t.Id, options: t.AckOptions & { delayMs: number }): Promise<number> {
-    only("snooze", options);
-    const at = { queue, group: options.group ?? "default" };
-    const [n] = await this.call(false, (c) => c.settle("snooze", at, [{ claimId, ...options }]));
-    return n ?? 0;
+  async finish(queue: string, job: t.MessageRef, result?: unknown): Promise<number> {
+    return this.call(true, (c) => c.jobs.finish(queue, job, result));
   }
 
   /**
@@ -174,23 +166,23 @@ export abstract class JobCalls {
   /** Starts jobs that come one after the other: see startWorkflow. */
   async startChain(
     queue: string,
-    steps: readonly t.Step[],
+    jobs: readonly t.StepJob[],
     options: t.WorkflowOptions = {},
   ): Promise<string> {
     only("startChain", options);
-    onlyEach("step", steps);
-    return this.start(queue, { form: "chain", steps, ...options });
+    onlyEach("stepJob", jobs);
+    return this.start(queue, { form: "chain", steps: jobs, ...options });
   }
 
   /** Starts jobs all at once, and one, the callback, when all have ended, however they did: exactly once. */
   async startBatch(
     queue: string,
-    jobs: readonly t.Step[],
-    callback: t.Step,
+    jobs: readonly t.StepJob[],
+    callback: t.StepJob,
     options: t.WorkflowOptions = {},
   ): Promise<string> {
     only("startBatch", options);
-    onlyEach("step", [...jobs, callback]);
+    onlyEach("stepJob", [...jobs, callback]);
     return this.start(queue, { form: "batch", steps: jobs, callback, ...options });
   }
 

@@ -82,7 +82,7 @@ export class Jobs<K extends Kinds, Q extends object = QueueMap> {
       id: message.id,
       attempt: message.attempt,
       message,
-      progress: (value) => this.client.progress(message.queue, message.claimId, message.id, value),
+      progress: (value) => this.client.progress(message.queue, message, value),
     };
     const result = await fn(message.payload, running);
     const kept = job?.tracked && result !== undefined;

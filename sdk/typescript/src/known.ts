@@ -12,8 +12,7 @@ type Names<O> = { readonly [K in keyof Required<O>]: 1 };
 const group: Names<t.GroupOptions> = { group: 1 };
 const take: Names<t.TakeOptions> = { ...group, max: 1 };
 const receive: Names<t.ReceiveOptions> = { ...take, leaseMs: 1, waitMs: 1, signal: 1 };
-const ack: Names<t.AckOptions> = { ...group, ids: 1 };
-const reject: Names<t.RejectOptions> = { ...ack, reason: 1 };
+const reject: Names<t.RejectOptions> = { reason: 1 };
 const nack: Names<t.NackOptions> = { ...reject, delayMs: 1 };
 const message: Names<t.Outgoing> = { payload: 1, key: 1, headers: 1, dedupKey: 1 };
 const sendBatch: Names<t.SendBatchOptions> = { delayMs: 1, priority: 1, signal: 1 };
@@ -23,21 +22,19 @@ const dead: Names<t.DeadOptions> = { ...group, ids: 1 };
 const deadLetters: Names<t.DeadLettersOptions> = { ...take, after: 1 };
 const configureQueue: Names<t.ConfigureQueueOptions> = {
   messageBytesMax: 1,
-  segmentBytes: 1,
-  claimsBytes: 1,
   ttlMs: 1,
-  retentionMs: 1,
   dedupWindowMs: 1,
   backlogMax: 1,
   agingMs: 1,
   jobRetentionMs: 1,
 };
-const createQueue: Names<t.QueueOptions> = { ...configureQueue, lanes: 1, priorities: 1 };
+const createQueue: Names<t.QueueOptions> = { ...configureQueue, ordered: 1, log: 1, priorities: 1 };
+const configureLog: Names<t.ConfigureLogOptions> = { segmentBytes: 1, claimsBytes: 1, retentionMs: 1 };
+const createLog: Names<t.LogOptions> = { ...configureLog, unlogged: 1 };
 const configureGroup: Names<t.ConfigureGroupOptions> = {
   maxAttempts: 1,
   backoffMinMs: 1,
   backoffMaxMs: 1,
-  patienceMs: 1,
   concurrencyMax: 1,
   rateMax: 1,
   ratePeriodMs: 1,
@@ -49,7 +46,8 @@ type JobBatch = Omit<t.JobOptions, "key" | "headers" | "runAt" | "uniqueKey">;
 const enqueueBatch: Names<JobBatch> = { delayMs: 1, priority: 1, unique: 1, uniqueForMs: 1, tracked: 1 };
 const enqueue: Names<t.JobOptions> = { ...enqueueBatch, key: 1, headers: 1, runAt: 1, uniqueKey: 1 };
 const job: Names<t.OutgoingJob> = { kind: 1, args: 1, key: 1, headers: 1, runAt: 1, uniqueKey: 1 };
-const step: Names<t.Step> = { kind: 1, args: 1, name: 1, key: 1, headers: 1, after: 1, afterAll: 1 };
+const stepJob: Names<t.StepJob> = { kind: 1, args: 1, name: 1, key: 1, headers: 1 };
+const step: Names<t.Step> = { ...stepJob, after: 1, afterAll: 1 };
 const workflow: Names<t.WorkflowOptions> = { name: 1 };
 const nextTimes: Names<t.NextTimesOptions> = { timeZone: 1, n: 1 };
 const schedule: Names<t.ScheduleOptions> = {
@@ -84,18 +82,18 @@ const connect: Names<ConnectOptions> = { ...client, pool: 1, token: 1, http: 1 }
 
 /** What each takes, by the name under which it is refused. */
 const known = {
-  ack,
   client,
   configureGroup,
+  configureLog,
   configureQueue,
   connect,
   createGroup,
+  createLog,
   createQueue,
   deadLetters,
   discard: dead,
   enqueue,
   enqueueBatch,
-  extend: group,
   http,
   job,
   message,
@@ -109,17 +107,16 @@ const known = {
   receive,
   redrive: dead,
   reject,
-  release: ack,
   resume: group,
   retry,
   schedule,
   send,
   sendBatch,
-  snooze: { ...ack, delayMs: 1 },
   startBatch: workflow,
   startChain: workflow,
   startWorkflow: workflow,
   step,
+  stepJob,
   worker,
 } as const;
 
@@ -138,7 +135,7 @@ export function only(call: keyof typeof known, options: object | undefined): voi
 }
 
 /** Does so for each item of a list. */
-export function onlyEach(what: "message" | "job" | "step", items: readonly object[]): void {
+export function onlyEach(what: "message" | "job" | "step" | "stepJob", items: readonly object[]): void {
   for (const item of items) only(what, item);
 }
 

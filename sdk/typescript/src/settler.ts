@@ -63,8 +63,8 @@ export class Settler<T> {
     claim.done.push(held);
     this.acks.add(claim);
     // Others may wait for what becomes of it: those of its key, and all of a group with a limit.
-    if (!cool.on && (message.key !== null || limited)) {
-      if (!ordered) claim.since = Number.NEGATIVE_INFINITY; // there they wait for the whole claim
+    if (ordered || (!cool.on && (message.key !== null || limited))) {
+      claim.since = Number.NEGATIVE_INFINITY;
       this.hurry();
     }
     this.flush();
@@ -89,7 +89,7 @@ export class Settler<T> {
     claim.since = Number.NEGATIVE_INFINITY;
     const item = { claimId: claim.id, ids: [message.id], reason: cut(reason), delayMs };
     this.returns.push({ kind, claim, messages: [held, ...followers], item });
-    if (!this.owner.cool.on) this.hurry();
+    if (this.owner.ordered || !this.owner.cool.on) this.hurry();
     this.flush();
   }
 
@@ -121,10 +121,9 @@ export class Settler<T> {
   private async run(): Promise<void> {
     await new Promise(setImmediate); // handlers that end in the same turn share a transaction
     while (this.acks.size + this.returns.length > 0) {
-      // Else the next receive, or the stop, waits for this; in an ordered group what comes next does.
-      const { cool, ordered, roomy } = this.owner;
-      const gapMs = ordered ? 0 : cool.timeMs;
-      if (roomy) await this.wait(gapMs - (performance.now() - this.began), () => false);
+      // Else the next receive, or the stop, waits for this.
+      const { cool, roomy } = this.owner;
+      if (roomy) await this.wait(cool.timeMs - (performance.now() - this.began), () => false);
       await this.wait(this.partsMs(), () => this.partsMs() <= 0);
       this.began = performance.now();
       const acks = this.due().map(ackOf);

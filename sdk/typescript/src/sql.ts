@@ -5,6 +5,7 @@ import {
   deadColumns,
   findingColumns,
   groupColumns,
+  logColumns,
   messageColumns,
   queueColumns,
   recordColumns,
@@ -12,14 +13,14 @@ import {
   storedColumns,
 } from "./columns.js";
 import type { Queryable, Row } from "./database.js";
-import { rowsOf, rowsOfOften } from "./database.js";
-import { fromDriver, queueGone, sqlState, WeirError } from "./errors.js";
-import { leaseMsDefault, maxDefault, type OwnCall, OwnCalls, type Statement } from "./own.js";
+import { prepared, rowsOf, rowsOfOften, type Statement } from "./database.js";
+import { fromDriver } from "./errors.js";
 import { SqlJobs } from "./sql_jobs.js";
 import type {
   Binding,
   ClaimedMessage,
   ConfigureGroupOptions,
+  ConfigureLogOptions,
   ConfigureQueueOptions,
   CreateGroupOptions,
   DeadLetter,
@@ -30,6 +31,8 @@ import type {
   GroupStats,
   Headers,
   Id,
+  Log,
+  LogOptions,
   Message,
   Outgoing,
   Published,
@@ -58,55 +61,43 @@ import {
   time,
 } from "./values.js";
 
-const settlements: Record<SettleKind, string> = {
-  ack: `select weir.ack($1::text, r.claim_id, ids => r.ids) as result
-    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`,
-  nack: `select weir.nack($1::text, r.claim_id, ids => r.ids,
-      delay => make_interval(secs => r.delay_ms / 1000), reason => r.reason) as result
-    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8, reason text)`,
-  release: `select weir.release($1::text, r.claim_id, ids => r.ids) as result
-    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`,
-  snooze: `select weir.snooze($1::text, r.claim_id, ids => r.ids,
-      delay => make_interval(secs => r.delay_ms / 1000)) as result
-    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8)`,
-  reject: `select weir.reject($1::text, r.claim_id, ids => r.ids, reason => r.reason) as result
-    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], reason text)`,
-};
+/** Receive's own defaults, for a statement that names all arguments. */
+const maxDefault = 1;
+const leaseMsDefault = 30_000;
 
-// What calls queues' own functions: they take all arguments, by place, and null for what is not given.
-const ownCalls = {
-  send: {
-    verb: "send",
-    text: `select {function}($1::text::jsonb, $2::text, $3::text::jsonb,
-      make_interval(secs => $4::text::float8 / 1000), $5::text::int)::text as result`,
-  },
-  sendBatch: {
-    verb: "send_batch",
-    text: `select unnest({function}(
-      array(select jsonb_array_elements($1::text::jsonb)),
-      (select array_agg(e) from jsonb_array_elements_text($2::text::jsonb) e),
-      (select array_agg(nullif(e, 'null')) from jsonb_array_elements($3::text::jsonb) e),
-      make_interval(secs => $4::text::float8 / 1000), $5::text::int))::text as result`,
-  },
-  receive: {
-    verb: "receive",
-    text: `select ${recordColumns}
-      from unnest({function}($1::text, $2::text::int, make_interval(secs => $3::text::float8 / 1000)))`,
-  },
-  ack: {
-    verb: "ack",
-    text: `select {function}(r.claim_id, r.ids) as result
-      from jsonb_to_recordset($1::text::jsonb) as r (claim_id bigint, ids bigint[])`,
-  },
+// Texts of statements that come often, which connections prepare: they name all arguments.
+const sendStatement = prepared(`select weir.send($1::text, $2::text::jsonb, key => $3::text,
+    headers => $4::text::jsonb, delay => make_interval(secs => $5::text::float8 / 1000), priority => $6::text::int,
+    dedup_key => $7::text)::text as result`);
+const sendBatchStatement = prepared(`select result::text from weir.send_batch($1::text,
+    array(select jsonb_array_elements($2::text::jsonb)),
+    keys => (select array_agg(e) from jsonb_array_elements_text($3::text::jsonb) e),
+    headers => (select array_agg(nullif(e, 'null')) from jsonb_array_elements($4::text::jsonb) e),
+    delay => make_interval(secs => $5::text::float8 / 1000), priority => $6::text::int,
+    dedup_keys => (select array_agg(e) from jsonb_array_elements_text($7::text::jsonb) e)) as result`);
+const receiveStatement = prepared(`select ${recordColumns}
+  from weir.receive_records($1::text, $2::text, max => $3::text::int,
+    lease => make_interval(secs => $4::text::float8 / 1000))`);
+const settlements: Record<SettleKind, Statement> = {
+  ack: prepared(`select case when r.ids is null then weir.ack_all($1::text, r.claim_id)
+      else weir.ack($1::text, r.claim_id, r.ids) end as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`),
+  nack: prepared(`select weir.nack($1::text, r.claim_id, ids => r.ids,
+      delay => make_interval(secs => r.delay_ms / 1000), reason => r.reason) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8, reason text)`),
+  release: prepared(`select weir.release($1::text, r.claim_id, ids => r.ids) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`),
+  snooze: prepared(`select weir.snooze($1::text, r.claim_id, ids => r.ids,
+      delay => make_interval(secs => r.delay_ms / 1000)) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8)`),
+  reject: prepared(`select weir.reject($1::text, r.claim_id, r.ids, reason => r.reason) as result
+    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], reason text)`),
 };
-// An older engine has no such function; a role may have been granted less. Neither is to be an error, which would end
-// the caller's transaction.
-const tells = `select coalesce(has_function_privilege(to_regprocedure('weir.queue_function(text,text)'), 'execute'),
-  false) as tells`;
-const functionName = "select weir.queue_function($1::text, $2::text) as name";
-/** What the database says when a queue's own function is not there: undefined_function. */
-const gone = "42883";
-const inFailedTransaction = "25P02";
+const extendStatement = prepared(`select to_json(min(weir.extend($1::text, e::bigint,
+    lease => make_interval(secs => $3::text::float8 / 1000))))::text as result
+  from jsonb_array_elements_text($2::text::jsonb) e`);
+/** A procedure, which commits after each step. */
+const maintain = "call weir.maintain(every => make_interval(secs => $1::text::float8 / 1000))";
 
 /** The engine's functions, called through a database, a connection or a transaction. */
 export class SqlTransport implements Transport {
@@ -115,71 +106,36 @@ export class SqlTransport implements Transport {
   constructor(
     readonly db: Queryable,
     private readonly end: () => Promise<void> = async () => {},
-    private readonly own = new OwnCalls(),
   ) {}
-
-  /** The same through a connection or a transaction of the caller's. */
-  within(tx: Queryable): SqlTransport {
-    return new SqlTransport(tx, undefined, this.own);
-  }
 
   async send(queue: string, m: Outgoing, options: SendBatchOptions): Promise<string> {
     return this.sendText(queue, textOf(m), options);
   }
 
   private async sendText(queue: string, m: Text, options: SendBatchOptions): Promise<string> {
-    const args: Arguments = {
-      payload: ["jsonb", m.payload],
-      key: ["text", m.key],
-      headers: ["jsonb", m.headers],
-      delay: ["interval", number(options.delayMs)],
-      priority: ["int", number(options.priority)],
-    };
-    const own = m.dedupKey === undefined ? ownCalls.send : undefined;
-    const [row] = await this.often(own, queue, values(args), () =>
-      this.call("result::text", "send", {
-        queue_name: ["text", queue],
-        ...args,
-        dedup_key: ["text", m.dedupKey],
-      }),
-    );
+    const { payload, key, headers, dedupKey } = m;
+    const params = [payload, key, headers, number(options.delayMs), number(options.priority), dedupKey];
+    const [row] = await this.often(sendStatement, queue, params);
     return row?.result as string;
   }
 
   async sendBatch(queue: string, batch: readonly Outgoing[], options: SendBatchOptions): Promise<string[]> {
-    return this.sendBatchTexts(queue, batch.map(textOf), options);
+    return this.sendTexts(queue, batch.map(textOf), options);
   }
 
-  private async sendBatchTexts(
-    queue: string,
-    batch: readonly Text[],
-    options: SendBatchOptions,
-  ): Promise<string[]> {
-    const args: Arguments = {
-      payloads: ["jsonb[]", `[${batch.map((m) => m.payload).join(",")}]`],
-      keys: ["text[]", each(batch, (m) => json(m.key))],
-      headers: ["object[]", each(batch, (m) => m.headers)],
-      delay: ["interval", number(options.delayMs)],
-      priority: ["int", number(options.priority)],
-    };
-    const dedupKeys = each(batch, (m) => json(m.dedupKey));
-    const own = dedupKeys === undefined ? ownCalls.sendBatch : undefined;
-    const rows = await this.often(own, queue, values(args), () =>
-      this.call("result::text", "send_batch", {
-        queue_name: ["text", queue],
-        ...args,
-        dedup_keys: ["text[]", dedupKeys],
-      }),
-    );
-    return rows.map((row) => row.result as string);
-  }
-
-  /** Sends what callers that share a call want sent: there will be many such calls. */
-  async sendShared(queue: string, batch: readonly Text[], options: SendBatchOptions): Promise<string[]> {
+  /** Sends messages that are texts. */
+  async sendTexts(queue: string, batch: readonly Text[], options: SendBatchOptions): Promise<string[]> {
     const [first, ...more] = batch;
-    this.own.expect(more.length > 0 ? ownCalls.sendBatch : ownCalls.send, queue);
     if (first && more.length === 0) return [await this.sendText(queue, first, options)];
-    return this.sendBatchTexts(queue, batch, options);
+    const rows = await this.often(sendBatchStatement, queue, [
+      `[${batch.map((m) => m.payload).join(",")}]`,
+      each(batch, (m) => json(m.key)),
+      each(batch, (m) => m.headers),
+      number(options.delayMs),
+      number(options.priority),
+      each(batch, (m) => json(m.dedupKey)),
+    ]);
+    return rows.map((row) => row.result as string);
   }
 
   async publish(topic: string, payload: unknown, options: PublishOptions): Promise<Published[]> {
@@ -237,14 +193,7 @@ export class SqlTransport implements Transport {
 
   async receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]> {
     const { max = maxDefault, leaseMs = leaseMsDefault } = options;
-    const params = [at.group, String(max), String(leaseMs)];
-    const rows = await this.often(ownCalls.receive, at.queue, params, () =>
-      this.call(recordColumns, "receive_records", {
-        ...path(at),
-        max: ["int", number(options.max)],
-        lease: ["interval", number(options.leaseMs)],
-      }),
-    );
+    const rows = await this.often(receiveStatement, at.queue, [at.group, String(max), String(leaseMs)]);
     return rows.flatMap((row) => takeApart(at, row));
   }
 
@@ -255,18 +204,12 @@ export class SqlTransport implements Transport {
       delay_ms: item.delayMs,
       reason: item.reason,
     }));
-    const text = JSON.stringify(list);
-    const own = kind === "ack" ? ownCalls.ack : undefined;
-    const rows = await this.often(own, at.queue, [text], () => this.run(settlements[kind], [at.queue, text]));
+    const rows = await this.often(settlements[kind], at.queue, [JSON.stringify(list)]);
     return rows.map((row) => Number(row.result));
   }
 
-  async extend(at: GroupPath, claimId: Id, leaseMs: number): Promise<Date> {
-    const [row] = await this.call("to_json(result)::text as result", "extend", {
-      queue_name: ["text", at.queue],
-      claim_id: ["bigint", digits(claimId)],
-      lease: ["interval", number(leaseMs)],
-    });
+  async extend(at: GroupPath, claimIds: readonly Id[], leaseMs: number): Promise<Date> {
+    const [row] = await this.often(extendStatement, at.queue, [list(claimIds), number(leaseMs)]);
     return time(row?.result);
   }
 
@@ -318,13 +261,46 @@ export class SqlTransport implements Transport {
     return Number(await this.value("discard", { ...path(at), ids: ["bigint[]", list(ids)] }));
   }
 
-  async createQueue(queue: string, o: QueueOptions): Promise<void> {
-    await this.value("create_queue", {
+  async createLog(log: string, o: LogOptions): Promise<boolean> {
+    const made = await this.value("create_log", {
+      log_name: ["text", log],
+      unlogged: ["boolean", o.unlogged?.toString()],
+      ...logSettings(o),
+    });
+    return made === "true";
+  }
+
+  async configureLog(log: string, o: ConfigureLogOptions): Promise<void> {
+    await this.value("configure_log", { log_name: ["text", log], ...logSettings(o) });
+  }
+
+  async dropLog(log: string): Promise<void> {
+    await this.value("drop_log", { log_name: ["text", log] });
+  }
+
+  async listLogs(): Promise<Log[]> {
+    const rows = await this.call(logColumns, "list_logs", {});
+    return rows.map((row) => ({
+      log: row.log_name as string,
+      unlogged: row.unlogged as boolean,
+      segmentBytes: Number(row.segment_bytes),
+      claimsBytes: Number(row.claims_bytes),
+      retentionMs: Number(row.retention_s) * 1000,
+      queues: Number(row.queues),
+      bytes: Number(row.bytes),
+      createdAt: time(row.created_at),
+    }));
+  }
+
+  async createQueue(queue: string, o: QueueOptions): Promise<boolean> {
+    const made = await this.value("create_queue", {
       queue_name: ["text", queue],
-      lanes: ["int", number(o.lanes)],
+      ordered: ["boolean", o.ordered?.toString()],
+      log: ["text", o.log],
       priorities: ["int", number(o.priorities)],
       ...queueSettings(o),
     });
+    return made === "true";
   }
 
   async configureQueue(queue: string, o: ConfigureQueueOptions): Promise<void> {
@@ -343,14 +319,12 @@ export class SqlTransport implements Transport {
     const rows = await this.call(queueColumns, "list_queues", {});
     return rows.map((row) => ({
       queue: row.queue_name as string,
+      log: row.log as string,
       lanes: Number(row.lanes),
       messageBytesMax: Number(row.message_bytes_max),
-      segmentBytes: Number(row.segment_bytes),
-      claimsBytes: Number(row.claims_bytes),
       priorities: Number(row.priorities),
       agingMs: Number(row.aging_s) * 1000,
       ttlMs: Number(row.ttl_s) * 1000,
-      retentionMs: Number(row.retention_s) * 1000,
       dedupWindowMs: Number(row.dedup_window_s) * 1000,
       backlogMax: Number(row.backlog_max),
       jobRetentionMs: Number(row.job_retention_s) * 1000,
@@ -385,7 +359,6 @@ export class SqlTransport implements Transport {
       maxAttempts: Number(row.max_attempts),
       backoffMinMs: Number(row.backoff_min_s) * 1000,
       backoffMaxMs: Number(row.backoff_max_s) * 1000,
-      patienceMs: Number(row.patience_s) * 1000,
       concurrencyMax: Number(row.concurrency_max),
       rateMax: Number(row.rate_max),
       ratePeriodMs: Number(row.rate_period_s) * 1000,
@@ -435,7 +408,8 @@ export class SqlTransport implements Transport {
   }
 
   async maintain(everyMs: number): Promise<number> {
-    return Number(await this.value("maintain", { every: ["interval", number(everyMs)] }));
+    const [row] = await this.run(maintain, [String(everyMs)]);
+    return Number(row?.steps);
   }
 
   async version(): Promise<string> {
@@ -462,39 +436,21 @@ export class SqlTransport implements Transport {
     );
   }
 
-  /** Makes a call through the queue's own function where its name is known, and else through the public one. */
+  /** Runs a statement about a queue that connections prepare. */
   private async often(
-    call: OwnCall | undefined,
+    statement: Statement,
     queue: string,
-    params: readonly (string | null)[],
-    publicly: () => Promise<Row[]>,
+    params: readonly (string | null | undefined)[],
   ): Promise<Row[]> {
-    const found = call && (await this.findOwn(call, queue));
-    if (!call || !found) return publicly();
     try {
-      return await rowsOfOften(this.db, found, params);
+      return await rowsOfOften(
+        this.db,
+        statement,
+        [queue, ...params].map((param) => param ?? null),
+      );
     } catch (error) {
-      if (sqlState(error) !== gone) throw fromDriver(error);
+      throw fromDriver(error);
     }
-    this.own.forget(call, queue);
-    try {
-      return await publicly();
-    } catch (error) {
-      throw error instanceof WeirError && error.code === inFailedTransaction ? queueGone(queue) : error;
-    }
-  }
-
-  /** The statement that calls a queue's own function; undefined when the public one is to be called. */
-  private async findOwn(call: OwnCall, queue: string): Promise<Statement | undefined> {
-    const found = this.own.find(call, queue);
-    if (found !== "ask") return found;
-    const [told] = await this.run(tells, []);
-    if (told?.tells !== true) {
-      this.own.giveUp();
-      return undefined;
-    }
-    const [row] = await this.run(functionName, [queue, call.verb]);
-    return this.own.keep(call, queue, row?.name as string);
   }
 
   private async run(text: string, params: readonly (string | null)[]): Promise<Row[]> {
@@ -506,24 +462,25 @@ export class SqlTransport implements Transport {
   }
 }
 
-/** Arguments by place. */
-function values(args: Arguments): (string | null)[] {
-  return Object.values(args).map(([, value]) => value ?? null);
-}
-
 /** The arguments that name a group. */
 function path(at: GroupPath): Arguments {
   return { queue_name: ["text", at.queue], group_name: ["text", at.group] };
+}
+
+/** The settings of a log as arguments. */
+function logSettings(o: ConfigureLogOptions): Arguments {
+  return {
+    segment_bytes: ["bigint", number(o.segmentBytes)],
+    claims_bytes: ["bigint", number(o.claimsBytes)],
+    retention: ["interval", number(o.retentionMs)],
+  };
 }
 
 /** The settings of a queue as arguments. */
 function queueSettings(o: ConfigureQueueOptions): Arguments {
   return {
     message_bytes_max: ["int", number(o.messageBytesMax)],
-    segment_bytes: ["bigint", number(o.segmentBytes)],
-    claims_bytes: ["bigint", number(o.claimsBytes)],
     ttl: ["interval", number(o.ttlMs)],
-    retention: ["interval", number(o.retentionMs)],
     dedup_window: ["interval", number(o.dedupWindowMs)],
     backlog_max: ["bigint", number(o.backlogMax)],
     aging: ["interval", number(o.agingMs)],
@@ -537,7 +494,6 @@ function groupSettings(o: ConfigureGroupOptions): Arguments {
     max_attempts: ["int", number(o.maxAttempts)],
     backoff_min: ["interval", number(o.backoffMinMs)],
     backoff_max: ["interval", number(o.backoffMaxMs)],
-    patience: ["interval", number(o.patienceMs)],
     concurrency_max: ["int", number(o.concurrencyMax)],
     rate_max: ["int", number(o.rateMax)],
     rate_period: ["interval", number(o.ratePeriodMs)],

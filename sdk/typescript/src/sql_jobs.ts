@@ -3,11 +3,11 @@
 import type { Row } from "./database.js";
 import type {
   Enqueued,
-  GroupPath,
   Id,
   JobOptions,
   JobStatus,
   JobTransport,
+  MessageRef,
   NewWorkflow,
   NextTimesOptions,
   OutgoingJob,
@@ -98,22 +98,22 @@ export class SqlJobs implements JobTransport {
     return this.sql.value("cancel", args);
   }
 
-  async cancelled({ queue }: GroupPath, claimIds: readonly Id[]): Promise<string[]> {
+  async cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]> {
     const args: Arguments = { queue_name: ["text", queue], claim_ids: ["bigint[]", list(claimIds)] };
     return (await this.sql.call("distinct id::text", "cancelled", args)).map((row) => row.id as string);
   }
 
-  async progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean> {
+  async progress(queue: string, job: MessageRef, value: unknown): Promise<boolean> {
     const told = await this.sql.value("progress", {
-      ...ofClaim(queue, claimId, id),
+      ...ofClaim(queue, job),
       progress: ["jsonb", json(value)],
     });
     return told === "true";
   }
 
-  async finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number> {
+  async finish(queue: string, job: MessageRef, result: unknown): Promise<number> {
     return Number(
-      await this.sql.value("finish", { ...ofClaim(queue, claimId, id), result: ["jsonb", json(result)] }),
+      await this.sql.value("finish", { ...ofClaim(queue, job), result: ["jsonb", json(result)] }),
     );
   }
 
@@ -223,7 +223,7 @@ function jobSettings(o: JobOptions): Arguments {
 }
 
 /** A job that was claimed. */
-function ofClaim(queue: string, claimId: Id, id: Id): Arguments {
+function ofClaim(queue: string, { claimId, id }: MessageRef): Arguments {
   return {
     queue_name: ["text", queue],
     claim_id: ["bigint", digits(claimId)],

@@ -36,6 +36,17 @@ export interface ClaimedMessage<T = unknown> extends Message<T> {
   readonly claimId: string;
 }
 
+/** What names a message of a claim: what receive returned, or its two numbers. */
+export interface MessageRef {
+  readonly claimId: Id;
+  readonly id: Id;
+  /** Only the path of an HTTP request names it; `default` unless given. */
+  readonly group?: string | undefined;
+}
+
+/** Messages of one claim or of several. */
+export type MessageRefs = MessageRef | readonly MessageRef[];
+
 /** One message to send. */
 export interface Outgoing<T = unknown> {
   payload: T;
@@ -94,14 +105,8 @@ export interface ReceiveOptions extends TakeOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Messages of a claim, and what to do with them. */
-export interface AckOptions extends GroupOptions {
-  /** These messages of the claim; all of it unless given. */
-  ids?: readonly Id[] | undefined;
-}
-
 /** Options of reject. */
-export interface RejectOptions extends AckOptions {
+export interface RejectOptions {
   /** Kept with the dead letter. */
   reason?: string | undefined;
 }
@@ -154,10 +159,7 @@ export interface DeadLetter<T = unknown> {
 /** Settings of a queue that can be changed in use; what is left out stays as it is. */
 export interface ConfigureQueueOptions {
   messageBytesMax?: number | undefined;
-  segmentBytes?: number | undefined;
-  claimsBytes?: number | undefined;
   ttlMs?: number | undefined;
-  retentionMs?: number | undefined;
   dedupWindowMs?: number | undefined;
   backlogMax?: number | undefined;
   agingMs?: number | undefined;
@@ -167,8 +169,40 @@ export interface ConfigureQueueOptions {
 
 /** Settings of a new queue, as weir.create_queue knows them; what is left out has the engine's default. */
 export interface QueueOptions extends ConfigureQueueOptions {
-  lanes?: number | undefined;
+  /** Whether its group `default` keeps messages of one key in order; false unless given. */
+  ordered?: boolean | undefined;
+  /** The log that keeps its messages, made when it is not there; `main` unless given. */
+  log?: string | undefined;
   priorities?: number | undefined;
+}
+
+/** Settings of a log that can be changed in use; what is left out stays as it is. */
+export interface ConfigureLogOptions {
+  /** Size at which a segment is closed. */
+  segmentBytes?: number | undefined;
+  /** Size at which a table of the claim log is left. */
+  claimsBytes?: number | undefined;
+  /** How long what all groups have finished is kept at least. */
+  retentionMs?: number | undefined;
+}
+
+/** Settings of a new log, as weir.create_log knows them; what is left out has the engine's default. */
+export interface LogOptions extends ConfigureLogOptions {
+  /** Its messages need not survive a crash of PostgreSQL. */
+  unlogged?: boolean | undefined;
+}
+
+/** A log: the storage that queues share. */
+export interface Log {
+  readonly log: string;
+  readonly unlogged: boolean;
+  readonly segmentBytes: number;
+  readonly claimsBytes: number;
+  readonly retentionMs: number;
+  /** How many queues keep their messages in it. */
+  readonly queues: number;
+  readonly bytes: number;
+  readonly createdAt: Date;
 }
 
 /** Settings of a group that can be changed in use; what is left out stays as it is. */
@@ -176,7 +210,6 @@ export interface ConfigureGroupOptions {
   maxAttempts?: number | undefined;
   backoffMinMs?: number | undefined;
   backoffMaxMs?: number | undefined;
-  patienceMs?: number | undefined;
   /** Messages claimed and unfinished at once; 0: no limit. */
   concurrencyMax?: number | undefined;
   /** Deliveries in `ratePeriodMs`; 0: no limit. */
@@ -198,14 +231,13 @@ export interface CreateGroupOptions extends ConfigureGroupOptions {
 /** A queue and its settings. */
 export interface Queue {
   readonly queue: string;
+  readonly log: string;
+  /** In so many parts its keys are shared out. */
   readonly lanes: number;
   readonly messageBytesMax: number;
-  readonly segmentBytes: number;
-  readonly claimsBytes: number;
   readonly priorities: number;
   readonly agingMs: number;
   readonly ttlMs: number;
-  readonly retentionMs: number;
   readonly dedupWindowMs: number;
   /** 0: no limit. */
   readonly backlogMax: number;
@@ -222,7 +254,6 @@ export interface Group {
   readonly maxAttempts: number;
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
-  readonly patienceMs: number;
   /** 0: no limit. */
   readonly concurrencyMax: number;
   /** In ratePeriodMs; 0: no limit. */
@@ -375,15 +406,19 @@ export interface NextTimesOptions {
   n?: number | undefined;
 }
 
-/** One job of a workflow, a chain or a batch. */
-export interface Step {
+/** One job of a chain or a batch. */
+export interface StepJob {
   kind: string;
   args?: unknown;
   /** Unique within the workflow; its number, from 1 on, unless given. */
   name?: string | undefined;
   key?: string | undefined;
   headers?: Headers | undefined;
-  /** Names of steps that stand before it in the list, which must be done; not in a chain. */
+}
+
+/** One job of a workflow. */
+export interface Step extends StepJob {
+  /** Names of steps that stand before it in the list, which must be done. */
   after?: readonly string[] | undefined;
   /** When all others have ended, however they did. */
   afterAll?: boolean | undefined;
@@ -438,6 +473,7 @@ export interface Hooks {
 /** What finishes or returns messages of one claim. */
 export interface Settlement {
   claimId: Id;
+  /** These messages of the claim; what is left of it unless given. */
   ids?: readonly Id[] | undefined;
   delayMs?: number | undefined;
   reason?: string | undefined;
@@ -467,13 +503,18 @@ export interface Transport {
   receive(at: GroupPath, options: ReceiveOptions): Promise<ClaimedMessage[]>;
   /** Settles messages of several claims, all or none, and returns how many of each it settled. */
   settle(kind: SettleKind, at: GroupPath, items: readonly Settlement[]): Promise<number[]>;
-  extend(at: GroupPath, claimId: Id, leaseMs: number): Promise<Date>;
+  /** Gives claims more time, all or none, and returns the first of their deadlines. */
+  extend(at: GroupPath, claimIds: readonly Id[], leaseMs: number): Promise<Date>;
   pop(at: GroupPath, max: number | undefined): Promise<Message[]>;
   peek(at: GroupPath, max: number | undefined): Promise<Message[]>;
   deadLetters(at: GroupPath, options: DeadLettersOptions): Promise<DeadLetter[]>;
   redrive(at: GroupPath, ids: readonly Id[] | undefined): Promise<number>;
   discard(at: GroupPath, ids: readonly Id[] | undefined): Promise<number>;
-  createQueue(queue: string, options: QueueOptions): Promise<void>;
+  createLog(log: string, options: LogOptions): Promise<boolean>;
+  configureLog(log: string, options: ConfigureLogOptions): Promise<void>;
+  dropLog(log: string): Promise<void>;
+  listLogs(): Promise<Log[]>;
+  createQueue(queue: string, options: QueueOptions): Promise<boolean>;
   configureQueue(queue: string, options: ConfigureQueueOptions): Promise<void>;
   renameQueue(queue: string, newName: string): Promise<void>;
   dropQueue(queue: string): Promise<void>;
@@ -501,9 +542,9 @@ export interface JobTransport {
   job(queue: string, id: Id): Promise<JobStatus | null>;
   cancel(queue: string, id: Id, reason: string | undefined): Promise<string>;
   /** Which jobs of claims were cancelled: their ids. */
-  cancelled(at: GroupPath, claimIds: readonly Id[]): Promise<string[]>;
-  progress(queue: string, claimId: Id, id: Id, value: unknown): Promise<boolean>;
-  finish(queue: string, claimId: Id, id: Id, result: unknown): Promise<number>;
+  cancelled(queue: string, claimIds: readonly Id[]): Promise<string[]>;
+  progress(queue: string, job: MessageRef, value: unknown): Promise<boolean>;
+  finish(queue: string, job: MessageRef, result: unknown): Promise<number>;
   schedule(name: string, queue: string, kind: string, args: unknown, options: ScheduleOptions): Promise<Date>;
   unschedule(name: string): Promise<boolean>;
   pauseSchedule(name: string): Promise<void>;

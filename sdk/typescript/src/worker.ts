@@ -1,5 +1,5 @@
 import { Claim, Held } from "./claims.js";
-import { Client } from "./client.js";
+import type { Client } from "./client.js";
 import type { PoolLike, Queryable } from "./database.js";
 import { isPool, poolBeside } from "./database.js";
 import {
@@ -112,7 +112,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     this.state = "running";
     const { db } = this.client;
     const pool = db && isPool(db) ? poolBeside(db, ownConnections) : undefined;
-    const own = pool ? new Client<Q>(pool) : this.client;
+    const own = pool ? this.client.over(pool) : this.client;
     try {
       await this.work(own, pool);
     } finally {
@@ -408,7 +408,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       signal,
       client: this.client,
       finish: async (fn) => {
-        const { queue, claimId, id } = message;
+        const { queue, id } = message;
         const once = (n: number) => {
           if (n === 0 && this.client.db) throw new ClaimLost(`message ${id} was finished before`);
         };
@@ -416,11 +416,11 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
           if (!this.options.jobs) {
             // Over HTTP it is acked at the end only, and renewed until then.
             if (this.client.db) held.settling = "transaction";
-            once(await tx.ack(queue, claimId, { group: this.at.group, ids: [id] }));
+            once(await tx.ack(queue, message));
           }
           const value = await fn(tx, db);
           held.settling = "transaction";
-          if (this.options.jobs) once(await tx.finish(queue, claimId, id, value));
+          if (this.options.jobs) once(await tx.finish(queue, message, value));
           return value;
         };
         return settledIn(held, outcome, () => this.client.transaction(work));
@@ -438,9 +438,8 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     else await at(0);
     if (value instanceof Finished && !outcome.finished) {
       const { result } = value;
-      const { queue, claimId, id } = message;
       held.settling = "call";
-      await settledIn(held, outcome, () => this.client.finish(queue, claimId, id, result));
+      await settledIn(held, outcome, () => this.client.finish(message.queue, message, result));
     }
   }
 
@@ -455,7 +454,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   /** Tells the handlers of jobs that were cancelled. */
   private async tellCancelled(own: Client<Q>): Promise<void> {
-    const ids = new Set(await own.cancelled(this.at.queue, [...this.claims.keys()], this.at));
+    const ids = new Set(await own.cancelled(this.at.queue, [...this.claims.keys()]));
     if (ids.size === 0) return;
     for (const claim of this.claims.values())
       for (const held of claim.held)
@@ -464,10 +463,12 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   private async renewOne(own: Client<Q>, claim: Claim<T>): Promise<void> {
     const { leaseMs } = this.limits;
+    const [held] = claim.held;
+    if (!held) return;
     const before = performance.now();
     claim.renewing = true;
     try {
-      await own.extend(this.at.queue, claim.id, leaseMs, { group: this.at.group });
+      await own.extend(this.at.queue, held.message, leaseMs);
       if (claim.held.size > 0) claim.holdUntil(before + leaseMs);
     } catch (error) {
       if (error instanceof WeirError && !error.retryable) claim.lose(error.message);

@@ -360,7 +360,7 @@ test("each is told that its queue was dropped, and sends to one made anew", asyn
   const queue = queueName(t);
   const numbers = Array.from({ length: 20 }, (_, n) => n);
   for (let n = 0; n < 2; n++) {
-    await plain.createQueue(queue, { lanes: 1 });
+    await plain.createQueue(queue);
     const ids = await Promise.all(numbers.map((n) => client.send(queue, n)));
     assert.deepEqual(await stored(plain, queue), expected(ids, numbers));
     await plain.dropQueue(queue);
@@ -399,7 +399,7 @@ test("jobs share calls; what is unique or due later goes alone", async (t) => {
 test("delays and priorities are kept", async (t) => {
   const { plain, client } = await shared(t);
   const queue = queueName(t);
-  await plain.createQueue(queue, { lanes: 1, priorities: 3 });
+  await plain.createQueue(queue, { priorities: 3 });
   await Promise.all([
     ...Array.from({ length: 30 }, (_, n) => client.send(queue, n % 3, { priority: n % 3 })),
     ...Array.from({ length: 10 }, (_, n) => client.send(queue, n, { delayMs: 3_600_000 })),

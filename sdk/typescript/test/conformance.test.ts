@@ -1,17 +1,10 @@
-/**
- * Plays the cases of sdk/conformance: over SQL, also through queues' own functions and on an engine of 0.1.0, and over
- * HTTP, with and without a token.
- */
+/** Plays the cases of sdk/conformance: over SQL, and over HTTP, with and without a token. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import test, { after, type TestContext } from "node:test";
-import { gunzipSync } from "node:zlib";
-import pg from "pg";
-import { Client, Code, type GroupStats, WeirError } from "../src/index.js";
-import { OwnCalls } from "../src/own.js";
-import { SqlTransport } from "../src/sql.js";
-import { adminDsn, clientOf, dsn, poolOf, queueName, secured, url } from "./setup.js";
+import test, { type TestContext } from "node:test";
+import { type Client, type GroupStats, type MessageRef, WeirError } from "../src/index.js";
+import { clientOf, dsn, logName, queueName, secured, url } from "./setup.js";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- cases are JSON
 type Json = any;
@@ -35,8 +28,6 @@ assert.ok(files.length > 0, "there are cases");
 const ways: Record<string, Record<string, (t: TestContext) => Promise<Client>>> = {
   sql: {
     sql: (t) => clientOf(t, dsn),
-    own: async (t) => new Client(new SqlTransport(poolOf(t), undefined, new OwnCalls(0))),
-    old: async (t) => clientOf(t, await oldEngine()),
   },
   http: {
     http: (t) => clientOf(t, url),
@@ -47,58 +38,17 @@ const ways: Record<string, Record<string, (t: TestContext) => Promise<Client>>> 
 for (const file of files) {
   const {
     about,
-    since,
     steps,
     transports = ["sql", "http"],
   } = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
   for (const transport of transports as string[]) {
     for (const [way, client] of Object.entries(ways[transport] ?? {})) {
       test(`${way}: ${file.replace(".json", "")}: ${about}`, async (t) => {
-        const mayLack = way === "old" && since !== undefined;
-        await new Play(t, await client(t), mayLack).all(steps);
+        await new Play(t, await client(t)).all(steps);
       });
     }
   }
 }
-
-test("old: what the engine does not know is not supported", async (t) => {
-  const client = await clientOf(t, await oldEngine());
-  assert.equal(await client.version(), "0.1.0");
-  await assert.rejects(client.enqueue("q", "k"), { code: Code.notSupported });
-});
-
-let old: Promise<string> | undefined;
-
-after(async () => {
-  if (old) await asAdmin(adminDsn, `drop database ${new URL(await old).pathname.slice(1)} with (force)`);
-});
-
-/** A database with an engine of 0.1.0; its DSN. */
-function oldEngine(): Promise<string> {
-  old ??= (async () => {
-    const name = `old_ts_${process.pid}`;
-    await asAdmin(adminDsn, `create database ${name}`);
-    const there = new URL(adminDsn);
-    there.pathname = `/${name}`;
-    const script = new URL("../../../../test/upgrade/testdata/0.1.0.sql.gz", import.meta.url);
-    await asAdmin(there.href, gunzipSync(readFileSync(script)).toString());
-    return there.href;
-  })();
-  return old;
-}
-
-async function asAdmin(target: string, script: string): Promise<void> {
-  const client = new pg.Client(target);
-  await client.connect();
-  try {
-    await client.query(script);
-  } finally {
-    await client.end();
-  }
-}
-
-/** Ends a case about what the engine does not know. */
-class Lacks extends Error {}
 
 /** One case being played. */
 class Play {
@@ -107,34 +57,22 @@ class Play {
   constructor(
     t: TestContext,
     private readonly client: Client,
-    private readonly mayLack: boolean,
   ) {
     for (const name of ["q", "q2", "q3"]) this.variables[name] = queueName(t);
+    this.variables.log = logName(t); // after its queues, as both are dropped in this order
   }
 
   async all(steps: Step[], client = this.client): Promise<void> {
-    try {
-      for (const step of steps) await this.play(step, step.outside ? this.client : client);
-    } catch (error) {
-      if (!(error instanceof Lacks) || client !== this.client) throw error;
-    }
+    for (const step of steps) await this.play(step, step.outside ? this.client : client);
   }
 
   private async play(step: Step, client: Client): Promise<void> {
     const about = JSON.stringify(step);
-    const doing = (step.transaction ? this.transact(step, client) : this.call(step, client)).catch(
-      (error) => {
-        const lacks = this.mayLack && error instanceof WeirError && error.code === Code.notSupported;
-        throw lacks ? new Lacks() : error;
-      },
-    );
+    const doing = step.transaction ? this.transact(step, client) : this.call(step, client);
     if (step.error) {
       const code = await doing.then(
         () => "none",
-        (error) => {
-          if (error instanceof Lacks) throw error;
-          return error instanceof WeirError ? error.code : String(error);
-        },
+        (error) => (error instanceof WeirError ? error.code : String(error)),
       );
       assert.equal(code, step.error, about);
       return;
@@ -182,16 +120,21 @@ function options(args: Json): Json {
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [camel(name), value]));
 }
 
+/** A message as a receive of the case gave it, or its numbers. */
+const ref = ({ claim_id, id }: Json): MessageRef => ({ claimId: claim_id, id });
+const refs = (messages: Json) => (Array.isArray(messages) ? messages.map(ref) : ref(messages));
+
 const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   send: (c, { queue, payload, ...rest }) => c.send(queue, payload, options(rest)),
   send_batch: (c, { queue, messages, ...rest }) => c.sendBatch(queue, messages.map(options), options(rest)),
   publish: (c, { topic, payload, ...rest }) => c.publish(topic, payload, options(rest)),
   receive: (c, { queue, ...rest }) => c.receive(queue, options(rest)),
-  ack: (c, { queue, claim_id, ...rest }) => c.ack(queue, claim_id, options(rest)),
-  nack: (c, { queue, claim_id, ...rest }) => c.nack(queue, claim_id, options(rest)),
-  release: (c, { queue, claim_id, ...rest }) => c.release(queue, claim_id, options(rest)),
-  reject: (c, { queue, claim_id, ...rest }) => c.reject(queue, claim_id, options(rest)),
-  extend: (c, { queue, claim_id, lease_ms }) => c.extend(queue, claim_id, lease_ms),
+  ack: (c, { queue, messages }) => c.ack(queue, refs(messages)),
+  ack_all: (c, { queue, claim_id }) => c.ackAll(queue, claim_id),
+  nack: (c, { queue, messages, ...rest }) => c.nack(queue, refs(messages), options(rest)),
+  release: (c, { queue, messages }) => c.release(queue, refs(messages)),
+  reject: (c, { queue, messages, ...rest }) => c.reject(queue, refs(messages), options(rest)),
+  extend: (c, { queue, messages, lease_ms }) => c.extend(queue, refs(messages), lease_ms),
   pop: (c, { queue, ...rest }) => c.pop(queue, options(rest)),
   peek: (c, { queue, ...rest }) => c.peek(queue, options(rest)),
   dead_letters: (c, { queue, ...rest }) => c.deadLetters(queue, options(rest)),
@@ -213,6 +156,10 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   configure_group: (c, { queue, group, ...rest }) => c.configureGroup(queue, group, options(rest)),
   rename_queue: (c, { queue, new_name }) => c.renameQueue(queue, new_name),
   list_queues: (c) => c.listQueues(),
+  create_log: (c, { log, ...rest }) => c.createLog(log, options(rest)),
+  configure_log: (c, { log, ...rest }) => c.configureLog(log, options(rest)),
+  drop_log: (c, { log }) => c.dropLog(log),
+  list_logs: (c) => c.listLogs(),
   bind: (c, { pattern, queue }) => c.bind(pattern, queue),
   unbind: (c, { pattern, queue }) => c.unbind(pattern, queue),
   route: (c, { topic }) => c.route(topic),
@@ -223,9 +170,9 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   enqueue: (c, { queue, kind, args, ...rest }) => c.enqueue(queue, kind, args, options(rest)),
   enqueue_batch: (c, { queue, jobs, ...rest }) => c.enqueueBatch(queue, jobs.map(options), options(rest)),
   job: (c, { queue, id }) => c.job(queue, id),
-  progress: (c, { queue, claim_id, id, progress }) => c.progress(queue, claim_id, id, progress),
-  finish: (c, { queue, claim_id, id, result }) => c.finish(queue, claim_id, id, result),
-  snooze: (c, { queue, claim_id, ...rest }) => c.snooze(queue, claim_id, options(rest)),
+  progress: (c, { queue, message, progress }) => c.progress(queue, ref(message), progress),
+  finish: (c, { queue, message, result }) => c.finish(queue, ref(message), result),
+  snooze: (c, { queue, messages, delay_ms }) => c.snooze(queue, refs(messages), delay_ms),
   cancel: (c, { queue, id, reason }) => c.cancel(queue, id, reason),
   schedule: (c, { name, queue, kind, args, ...rest }) => c.schedule(name, queue, kind, args, options(rest)),
   unschedule: (c, { name }) => c.unschedule(name),
@@ -234,7 +181,7 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   list_schedules: (c, { queue }) => c.listSchedules(queue),
   next_times: (c, { cron, ...rest }) => c.nextTimes(cron, options(rest)),
   start_workflow: (c, { queue, steps, ...rest }) => c.startWorkflow(queue, steps.map(options), rest),
-  start_chain: (c, { queue, steps, ...rest }) => c.startChain(queue, steps.map(options), rest),
+  start_chain: (c, { queue, jobs, ...rest }) => c.startChain(queue, jobs.map(options), rest),
   start_batch: (c, { queue, jobs, callback, ...rest }) =>
     c.startBatch(queue, jobs.map(options), options(callback), rest),
   workflow: (c, { queue, id }) => c.workflow(queue, id),

@@ -64,7 +64,7 @@ async function isEmpty(client: Client, queue: string): Promise<boolean> {
 test("a worker goes on when its server was killed, and nothing is lost", async (t) => {
   const server = await ownServer(t);
   const weir = await clientOf(t, server.dsn);
-  await weir.createQueue("q", { lanes: 2 });
+  await weir.createQueue("q");
   const done = new Set<unknown>();
   const handler = async ({ payload }: { payload: unknown }) => {
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -38,7 +38,7 @@ async function takeTwo(weir: Client, queue: string): Promise<Message[]> {
   while (got.length < 2) {
     for (const message of await weir.receive(queue, { waitMs: 1_000 })) {
       got.push(message);
-      await weir.finish(queue, message.claimId, message.id);
+      await weir.finish(queue, message);
     }
   }
   return got;

@@ -1,10 +1,12 @@
 /** What the tests share: the server that with-weir started, and queues of their own. */
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import type { TestContext } from "node:test";
 import pg from "pg";
-import { Client, type ConnectOptions, connect } from "../src/index.js";
+import { Client, type ConnectOptions, connect, type QueueOptions } from "../src/index.js";
 
 function given(name: string): string {
   const value = process.env[name];
@@ -42,8 +44,24 @@ export function poolOf(t: TestContext, config: pg.PoolConfig = {}): pg.Pool {
   return pool;
 }
 
-/** A database of the test's own with the engine, or what a script installs, which is dropped after it. */
-export async function newDatabase(t: TestContext, script?: string): Promise<{ dsn: string; pool: pg.Pool }> {
+/** A `weir serve` for a database, which ends with the test; its URL. */
+export async function serverOf(t: TestContext, target: string): Promise<string> {
+  const child = spawn(program, ["serve", "--dsn", target, "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  t.after(async () => {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += text));
+  const served = () => /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+  await until("it serves", served);
+  return served() as string;
+}
+
+/** A database of the test's own with the engine, which is dropped after it. */
+export async function newDatabase(t: TestContext): Promise<{ dsn: string; pool: pg.Pool }> {
   const name = `ts-${process.pid.toString(36)}-${(queues++).toString(36)}`;
   const admin = new pg.Pool({ connectionString: adminDsn, max: 1 });
   await admin.query(`create database "${name}"`);
@@ -56,7 +74,7 @@ export async function newDatabase(t: TestContext, script?: string): Promise<{ ds
     await admin.query(`drop database "${name}" with (force)`);
     await admin.end();
   });
-  await pool.query(script ?? (await readFile(new URL("../src/engine.sql", import.meta.url), "utf8")));
+  await pool.query(await readFile(new URL("../src/engine.sql", import.meta.url), "utf8"));
   return { dsn: target.href, pool };
 }
 
@@ -72,10 +90,17 @@ export function queueName(t: TestContext): string {
   return name;
 }
 
-/** A new queue of one lane. */
-export async function newQueue(t: TestContext, client: Client, lanes = 1): Promise<string> {
+/** The name of a log that nothing else uses; it is dropped after the test. */
+export function logName(t: TestContext): string {
+  const name = `ts_${process.pid.toString(36)}_${(queues++).toString(36)}`;
+  t.after(() => new Client(cleaner).dropLog(name).catch(() => {}));
+  return name;
+}
+
+/** A new queue. */
+export async function newQueue(t: TestContext, client: Client, options: QueueOptions = {}): Promise<string> {
   const name = queueName(t);
-  await client.createQueue(name, { lanes });
+  await client.createQueue(name, options);
   return name;
 }
 

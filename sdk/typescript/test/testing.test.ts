@@ -11,8 +11,8 @@ const weir = await memory<Queues>();
 after(() => weir.close());
 
 test("in memory: a handler runs until its queue is empty, and what it sent is there to look at", async () => {
-  await weir.createQueue("orders", { lanes: 1 });
-  await weir.createQueue("mails", { lanes: 1 });
+  await weir.createQueue("orders");
+  await weir.createQueue("mails");
   await weir.lite.exec("create table packed (id int)");
   await weir.sendBatch("orders", [{ payload: { id: 1 } }, { payload: { id: 2 } }]);
   assert.deepEqual(await weir.sent("orders"), [{ id: 1 }, { id: 2 }]);
@@ -36,7 +36,7 @@ test("in memory: a handler runs until its queue is empty, and what it sent is th
 });
 
 test("in memory: time can be moved", async () => {
-  await weir.createQueue("letters", { lanes: 1 });
+  await weir.createQueue("letters");
   await weir.send("letters", { to: 7 }, { delayMs: 86_400_000 });
   assert.deepEqual(await weir.receive("letters"), []);
   await weir.advance(86_400_000);
@@ -62,7 +62,7 @@ test("on a server: the same assertions", async (t) => {
 });
 
 test("in memory: a message whose handler takes longer than the lease runs once", async (t) => {
-  await weir.createQueue("long", { lanes: 1 });
+  await weir.createQueue("long");
   await weir.send("long", 1);
   const leaseMs = 3_600_000;
   const runs: number[] = [];

@@ -20,7 +20,6 @@ class Requests {
         const [first, more] = args as [string | pg.QueryConfig, unknown[]];
         const { text, values = [] } = typeof first === "string" ? { text: first, values: more } : first;
         if (String(text).includes("receive_records")) list.push(`receive ${values[2]}`);
-        if (String(text).includes('"receive:')) list.push(`receive ${values[1]}`); // the queue's own
         if (String(text).includes("mark_waiting")) list.push("mark");
         return super.query(...(args as Parameters<pg.Client["query"]>));
       }

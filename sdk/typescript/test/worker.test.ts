@@ -37,7 +37,7 @@ async function empty(client: Client, queue: string, group = "default"): Promise<
 for (const [name, target] of Object.entries(targets)) {
   test(`${name}: every message is handled once, and acked`, async (t) => {
     const weir = await clientOf(t, target);
-    const queue = await newQueue(t, weir, 4);
+    const queue = await newQueue(t, weir);
     const seen: unknown[] = [];
     const { worker } = start(t, weir, queue, async ({ payload }) => seen.push(payload));
     const sent = Array.from({ length: 300 }, (_, i) => i);
@@ -86,8 +86,8 @@ for (const [name, target] of Object.entries(targets)) {
 
   test(`${name}: an ordered group's keys go in order, side by side, and a failure holds up its own`, async (t) => {
     const weir = await clientOf(t, target);
-    const queue = await newQueue(t, weir, 2);
-    await weir.createGroup(queue, "g", { ordered: true, patienceMs: 3_600_000 });
+    const queue = await newQueue(t, weir);
+    await weir.createGroup(queue, "g", { ordered: true });
     const keys = ["a", "b", "c", "d"];
     const numbers = [1, 2, 3, 4, 5];
     await weir.sendBatch(
@@ -160,8 +160,8 @@ for (const [name, target] of Object.entries(targets)) {
 
 test("a long line of one key leaves handlers for the others", async (t) => {
   const weir = await clientOf(t, dsn);
-  const queue = await newQueue(t, weir, 16);
-  await weir.createGroup(queue, "g", { ordered: true, patienceMs: 3_600_000 });
+  const queue = await newQueue(t, weir);
+  await weir.createGroup(queue, "g", { ordered: true });
   await weir.sendBatch(queue, Array(10).fill({ payload: "hot", key: "hot" }));
   const [began, other] = [gate(), gate()];
   const done: unknown[] = [];
@@ -297,7 +297,7 @@ test("a worker that was frozen for longer than its lease tells its handlers that
   assert.deepEqual([taken?.id, taken?.attempt], [id, 2]);
   child.kill("SIGCONT");
   await until("the handler is told", () => said() === `holds ${id}\ntold ClaimLost\n`);
-  assert.equal(await weir.ack(queue, String(taken?.claimId)), 1, "it is still for us to finish");
+  assert.equal(await weir.ackAll(queue, String(taken?.claimId)), 1, "it is still for us to finish");
 });
 
 test("exactly once: rows, sends and the ack happen together, and a late one changes nothing", async (t) => {
@@ -313,7 +313,7 @@ test("exactly once: rows, sends and the ack happen together, and a late one chan
   const handler: Handler = async (message, context) => {
     if (message.payload === "late" && message.attempt === 1) {
       // as if the lease had ended, and another had done it
-      await weir.ack(queue, message.claimId, { ids: [message.id] });
+      await weir.ack(queue, message);
     }
     const work = exactlyOnce(async (m, { tx, db }) => {
       await db.query(`insert into "${queue}" values ($1)`, [m.attempt]);

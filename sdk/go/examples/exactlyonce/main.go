@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -42,8 +41,7 @@ func run(ctx context.Context) error {
 	client := weir.New(pool)
 	defer client.Close()
 	for _, queue := range []string{"orders", "invoices"} {
-		err := client.CreateQueue(ctx, queue, weir.QueueOptions{})
-		if err != nil && !errors.Is(err, weir.ErrQueueExists) {
+		if _, err := client.CreateQueue(ctx, queue, weir.QueueOptions{}); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -35,8 +34,7 @@ func run() error {
 		return err
 	}
 	defer client.Close()
-	err = client.CreateQueue(ctx, "jobs", weir.QueueOptions{})
-	if err != nil && !errors.Is(err, weir.ErrQueueExists) {
+	if _, err := client.CreateQueue(ctx, "jobs", weir.QueueOptions{}); err != nil {
 		return err
 	}
 	id, err := client.Enqueue(ctx, "jobs", Sum{Numbers: []int{1, 2, 3}}, weir.Tracked())

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -32,8 +31,7 @@ func run() error {
 		return err
 	}
 	defer client.Close()
-	err = client.CreateQueue(ctx, "emails", weir.QueueOptions{Lanes: 1})
-	if err != nil && !errors.Is(err, weir.ErrQueueExists) {
+	if _, err := client.CreateQueue(ctx, "emails", weir.QueueOptions{}); err != nil {
 		return err
 	}
 

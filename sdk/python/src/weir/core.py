@@ -331,7 +331,7 @@ class Core:
         self._acked.add(claim)
         # Others may wait for what becomes of it: those of its key, and all of a group with a limit.
         if not self._cool.on and (message.key is not None or self._limited):
-            if not self._ordered:  # there they wait for the whole claim
+            if not self._ordered:  # there a claim has many keys, and is mostly done at once
                 claim.since = -math.inf
             self._hurry.set()
         self._settled.set()

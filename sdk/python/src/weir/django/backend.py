@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from weir.django import tasks
 from weir.errors import Error
-from weir.errors_generated import QUEUE_EXISTS, QUEUE_NOT_FOUND
+from weir.errors_generated import QUEUE_NOT_FOUND
 from weir.generated.client import Client
 from weir.types import JobStatus
 
@@ -50,14 +50,9 @@ class WeirBackend(tasks.BaseTaskBackend):  # type: ignore[misc]
     def make_queues(self) -> None:
         """Create the queues that are not there."""
         client = self.client()
-        there = {queue.queue for queue in client.list_queues()}
-        for name in sorted({self.queue(name) for name in self.queues} - there):
-            try:
-                client.create_queue(name, priorities=self._levels, **self.options.get("queue_settings", {}))
-            except Error as error:
-                if error.code != QUEUE_EXISTS:
-                    raise
-            if group := self.options.get("group_settings"):
+        for name in sorted({self.queue(name) for name in self.queues}):
+            made = client.create_queue(name, priorities=self._levels, **self.options.get("queue_settings", {}))
+            if made and (group := self.options.get("group_settings")):
                 client.configure_group(name, "default", **group)
 
     def enqueue(self, task: Any, args: Any, kwargs: Any) -> Any:

@@ -50,7 +50,7 @@ func TestExtendNeverShortens(t *testing.T) {
 
 func TestRolledBackNackNeverWas(t *testing.T) {
 	each(t, func(b bench) {
-		b.send(2)
+		ids := b.send(2)
 		claim, _ := b.claim(2, "1 minute")
 		for _, delay := range []*string{surface.Text("0"), surface.Text("1 second"), nil} {
 			tx := b.begin()
@@ -58,7 +58,7 @@ func TestRolledBackNackNeverWas(t *testing.T) {
 			b.rollback(tx)
 		}
 		tx := b.begin()
-		b.wantCount(2)(surface.Reject(b.Context(), tx, queue, claim, nil))
+		b.wantCount(2)(surface.Reject(b.Context(), tx, queue, claim, ids))
 		b.rollback(tx)
 		b.clock.Advance(b, 30*time.Second)
 		b.wantNothing()
@@ -129,7 +129,7 @@ func TestReceiveIsRefusedOnAFixedSnapshot(t *testing.T) {
 		for _, level := range []pgx.TxIsoLevel{pgx.RepeatableRead, pgx.Serializable} {
 			for _, call := range []string{
 				"select weir.receive('jobs')", "select weir.receive_records('jobs')", "select weir.pop('jobs')",
-				"select weir.maintain()", "select weir.peek('jobs')",
+				"select weir.peek('jobs')",
 			} {
 				tx := b.begin(pgx.TxOptions{IsoLevel: level})
 				_, err := tx.Exec(b.Context(), call)
@@ -188,7 +188,7 @@ func TestForgedClaimsAreRefused(t *testing.T) {
 		ids := b.send(2)
 		claim, _ := b.claim(1, "1 minute")
 		for _, forged := range []int64{
-			0, 1, -1, -16384, claim + 1, claim - 1, claim + 16384, claim - 16384, 1 << 62, 9223372036854775807,
+			0, -1, -16384, claim + 1, claim - 1, claim + 16384, claim - 16384, 1 << 62, 9223372036854775807,
 			-9223372036854775808,
 		} {
 			for name, call := range map[string]func() error{
@@ -198,7 +198,7 @@ func TestForgedClaimsAreRefused(t *testing.T) {
 					return err
 				},
 				"nack":   func() error { _, err := surface.Nack(b.Context(), b.db.Pool(b), queue, forged, nil, nil); return err },
-				"reject": func() error { _, err := surface.Reject(b.Context(), b.db.Pool(b), queue, forged, nil); return err },
+				"reject": func() error { _, err := surface.Reject(b.Context(), b.db.Pool(b), queue, forged, ids); return err },
 				"extend": func() error {
 					_, err := surface.Extend(b.Context(), b.db.Pool(b), queue, forged, "1 minute")
 					return err
@@ -209,7 +209,7 @@ func TestForgedClaimsAreRefused(t *testing.T) {
 				}
 			}
 		}
-		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.ack($1, null)", queue)
+		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.ack_all($1, null)", queue)
 		surface.WantState(b, err, "WR006")
 		b.wantCount(1)(surface.Ack(b.Context(), b.db.Pool(b), queue, claim, nil))
 	})

@@ -1,4 +1,4 @@
-package pause_test
+package admin_test
 
 import (
 	"strconv"
@@ -15,7 +15,7 @@ func eachUrgent(t *testing.T, test func(b bench)) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		t.Parallel()
 		db := pgtest.New(t, pgtest.Options{Major: major})
-		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 2, priorities => 3, aging => '1 minute'")
+		surface.CreateQueue(t, db.Pool(t), queue, "priorities => 3, aging => '1 minute'")
 		test(bench{t, db, surface.MovableClock(t, db)})
 	})
 }
@@ -81,7 +81,6 @@ func TestAPriorityThatTheQueueDoesNotHaveIsRefused(t *testing.T) {
 		b.fails("WR006", "select weir.send($1, '1', priority => 3)", queue)
 		b.fails("WR006", "select weir.send($1, '1', priority => -1)", queue)
 		b.fails("WR006", "select weir.send($1, '1', key => 'a', priority => 1)", queue)
-		b.fails("WR006", "select weir.create_queue('other', lanes => 200, priorities => 2)")
 		b.fails("WR006", "select weir.create_queue('other', priorities => 9)")
 		b.exec("select weir.send($1, '1', key => 'a', priority => 0)", queue)
 	})

@@ -66,9 +66,15 @@ func (b bench) receiveMany(maxes []int, leases []string) []share {
 	return shares
 }
 
-// ackMany returns what ack_many says; -1 stands for null.
+// ackMany returns what ack_many says; -1 stands for null. Ids nil: all that are left of the claims.
 func (b bench) ackMany(claims []int64, ids []*string, requests []int) []int {
 	b.Helper()
+	if ids == nil {
+		ids = make([]*string, len(claims))
+		for i := range ids {
+			ids[i] = surface.Text("{(,)}")
+		}
+	}
 	return pgtest.QueryVal[[]int](b.T, b.db,
 		`select array(select coalesce(n, -1)
 		              from unnest(weir.ack_many($1, $2, $3::text[]::int8multirange[], $4)) with ordinality u (n, i)
@@ -115,7 +121,7 @@ func TestEachConsumerOfOneCallHoldsItsShareForItsOwnTime(t *testing.T) {
 
 func TestAShareOutlivesTheSegmentItCameFrom(t *testing.T) {
 	each(t, func(b bench) {
-		b.db.Exec(b.T, "update weir_internal.queues set segment_bytes = 0, claims_bytes = 0")
+		b.db.Exec(b.T, "select weir.configure_log('main', segment_bytes => 65536, claims_bytes => 65536)")
 		ids := b.send(3)
 		got := b.receiveMany([]int{1, 1, 1}, []string{"1 day", "1 day", "1 day"})
 		for range 6 {
@@ -177,10 +183,10 @@ func TestAcksOfManyAreDoneWhereTheyArePlain(t *testing.T) {
 			{"a request that fails in part", []int64{got[0].claims[0], late}, nil, []int{7, 7}, []int{-1, -1}},
 			{"a message of another claim", []int64{several}, []*string{foreign}, nil, []int{-1}},
 			{"some, twice", []int64{several, several}, []*string{one, one}, []int{1, 2}, []int{1, 0}},
-			{"some that is done", []int64{several}, []*string{one}, nil, []int{-1}},
+			{"some that is done", []int64{several}, []*string{one}, nil, []int{0}},
 			{"one good request beside a bad one", []int64{got[0].claims[0], late}, nil, []int{1, 2}, []int{1, -1}},
 			{"the rest", []int64{several, several}, nil, nil, []int{2, 0}},
-			{"again", []int64{several}, nil, nil, []int{-1}},
+			{"again", []int64{several}, nil, nil, []int{0}},
 			{"several of one request", []int64{got[4].claims[0], got[5].claims[0]}, nil, []int{3, 3}, []int{1, 1}},
 		} {
 			if n := b.ackMany(c.claims, c.ids, c.requests); !slices.Equal(n, c.want) {
@@ -254,25 +260,34 @@ func TestADeliveryThatWasGivenBackUnusedIsNotCounted(t *testing.T) {
 	})
 }
 
-func TestABatchSentWhileOthersTakeIdsIsOneRecordDeliveredInOrder(t *testing.T) {
+func TestCallsOfManyAreForWhoMayConsumeOnly(t *testing.T) {
 	each(t, func(b bench) {
-		b.db.Exec(b, "alter sequence weir_internal.q1_ids increment by 2") // as if another sender took each second id
-		ids := pgtest.QueryAll[int64](b, b.db,
-			"select weir.send_batch($1, (select array_agg(to_jsonb(i)) from generate_series(1, 10) i))", queue)
-		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_internal.q1_log_0"); n != 1 {
-			b.Errorf("a batch is %d records, want 1", n)
+		role := b.db.Role(b)
+		conn := b.db.As(b, role)
+		calls := []string{
+			`select count(distinct c) = 3 from weir.receive_many('jobs', 'default', '{1,2,3}', '{1 h,1 h,1 h}') m,
+				unnest(m.claim_ids) c`,
+			`select weir.extend_many('jobs', array(select distinct claim from public.seen), '{2 h,2 h,2 h}') is not null`,
+			`select weir.ack_many('jobs', (select array_agg(claim) from public.seen where n = 1), '{"{(,)}"}') = '{1}'`,
+			`select weir.settle_many('jobs', '{nack,reject}', (select array_agg(claim order by n) from public.seen where n > 1),
+				(select array_agg(case n when 2 then '{(,)}' else ids end order by n) from public.seen where n > 1)) = '{2,2}'`,
 		}
-		for i, part := range []int{3, 4, 3} {
-			first := []int{0, 3, 7}[i]
-			claim, got := b.claim(part, "1 minute")
-			b.wantIDs(got, 1, ids[first:first+part]...)
-			for j, m := range got {
-				if want := surface.Number(first + j + 1); m.Payload != want {
-					b.Errorf("message %d: %s, want %s", m.ID, m.Payload, want)
-				}
+		b.send(5)
+		_, err := conn.Exec(b.Context(), calls[0])
+		surface.WantState(b, err, "42501")
+		b.db.Exec(b, "select weir.grant_consume('jobs', '"+role+"')")
+		for i, call := range calls {
+			var done bool
+			if err := conn.QueryRow(b.Context(), call).Scan(&done); err != nil || !done {
+				b.Fatalf("%s: %t, %v", call, done, err)
 			}
-			b.db.Exec(b, "select weir.ack($1, $2)", queue, claim)
+			if i == 0 { // what the role was given, for it to name
+				b.db.Exec(b, `create table public.seen as
+					select claim, row_number() over (order by claim) as n, ids from weir_log.claims_2
+					where kind = 'c' and claim is not null and not exists (
+						select from weir_log.claims_2 x where x.claim = claims_2.claim and x.kind = 'x')`)
+				b.db.Exec(b, "grant select on public.seen to "+role)
+			}
 		}
-		b.wantNothing()
 	})
 }
