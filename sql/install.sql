@@ -91,6 +91,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/append_record.sql
 \ir log/append_claim.sql
 \ir log/append_batch.sql
+\ir log/mark_special.sql
 \ir log/delay.sql
 \ir log/send.sql
 \ir log/send_batch.sql

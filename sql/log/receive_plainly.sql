@@ -24,6 +24,7 @@ language plpgsql
 as $body$
 declare
     v_queue int;
+    v_special bigint;   -- see weir_log.mark_special
     v_group int;
     v_since timestamptz;
     v_cursor bigint;    -- the cursor's row, and what it holds
@@ -45,9 +46,9 @@ declare
     v_out weir.message_record[];
     v_time timestamptz;
 begin
-    select q.no, g.no, g.since, c.id, c.prev, c.cur, c.low, c.next_expiry, c.total, f.txid, f.pos, pg_current_snapshot(),
+    select q.no, pg_sequence_last_value(q.special), g.no, g.since, c.id, c.prev, c.cur, c.low, c.next_expiry, c.total, f.txid, f.pos, pg_current_snapshot(),
         s.txid, s.id, s.n, s.ids, s.enqueued_at, s.keys, s.headers, s.payloads
-    into v_queue, v_group, v_since, v_cursor, v_prev, v_cur, v_low, v_expiry, v_total, v_txid, v_pos, v_now,
+    into v_queue, v_special, v_group, v_since, v_cursor, v_prev, v_cur, v_low, v_expiry, v_total, v_txid, v_pos, v_now,
         r.txid, r.id, r.n, r.ids, r.enqueued_at, r.keys, r.headers, r.payloads
     from weir_internal.queues q
     join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
@@ -71,16 +72,18 @@ begin
         and g.ttl = interval '0' and c.width is null and c.next_expiry > clock_timestamp()
         and c.seg = p_log and c.lo = p_log
         and (c.finished or c.txid >= pg_snapshot_xmax(c.prev)
-            or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev))
-        and not exists (select from weir_log.delayed d
-                        where d.queue_no = q.no and d.due_at <= weir_internal.clock())
-        and (select a.next_expiry <= weir_internal.clock() from weir_log.claims_%1$s a
-             where a.kind = 'c' and a.group_no = g.no and a.lane = -1 and a.stripe = 1 order by a.id desc limit 1)
-            is not true
-        and not exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
-        and not exists (select from weir_internal.cancellations n where n.queue_no = q.no);
+            or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev));
     if v_cursor is null then
         return null;
+    elsif v_special > 0 then
+        if exists (select from weir_log.delayed d where d.queue_no = v_queue and d.due_at <= weir_internal.clock())
+            or (select a.next_expiry <= weir_internal.clock() from weir_log.claims_%1$s a
+                where a.kind = 'c' and a.group_no = v_group and a.lane = -1 and a.stripe = 1
+                order by a.id desc limit 1)
+            or exists (select from weir_internal.keyed_queues k where k.queue_no = v_queue)
+            or exists (select from weir_internal.cancellations n where n.queue_no = v_queue) then
+            return null;
+        end if;
     end if;
     if pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) then -- a transaction in progress in cur may have sent something
         if exists (
