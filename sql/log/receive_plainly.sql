@@ -69,7 +69,7 @@ begin
     where q.name = p_queue
         and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
         and not (q.keyed or g.ordered or g.limited or g.paused or g.queue_paused) and q.priorities = 1
-        and g.ttl = interval '0' and c.width is null and c.next_expiry > clock_timestamp()
+        and g.ttl = interval '0' and c.width is null and c.next_expiry > weir_internal.clock()
         and c.seg = p_log and c.lo = p_log
         and (c.finished or c.txid >= pg_snapshot_xmax(c.prev)
             or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev));
