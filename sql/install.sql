@@ -317,6 +317,8 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/set_paused.sql
 \ir internal/rights.sql
 \ir internal/gate.sql
+\ir internal/direct.sql
+\ir internal/call.sql
 \ir internal/held_rights.sql
 \ir internal/functions_of.sql
 \ir internal/complete_rights.sql

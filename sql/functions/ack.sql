@@ -17,10 +17,10 @@ as $$
 declare
     v_count int;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.ack(queue_name, claim_id, id);
     end if;
-    execute 'select ' || weir_internal.gate('ack', queue_name) || '($1, $2)' into v_count using claim_id, id;
+    execute 'select ' || weir_internal.call('ack', queue_name, '$1, $2') into v_count using claim_id, id;
     return v_count;
 end
 $$;
@@ -31,10 +31,10 @@ as $$
 declare
     v_count int;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.ack_ids(queue_name, claim_id, ids);
     end if;
-    execute 'select ' || weir_internal.gate('ack_ids', queue_name) || '($1, $2)' into v_count using claim_id, ids;
+    execute 'select ' || weir_internal.call('ack_ids', queue_name, '$1, $2') into v_count using claim_id, ids;
     return v_count;
 end
 $$;

@@ -14,10 +14,10 @@ as $$
 declare
     v_count int;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.ack_all(queue_name, claim_id);
     end if;
-    execute 'select ' || weir_internal.gate('ack_all', queue_name) || '($1)' into v_count using claim_id;
+    execute 'select ' || weir_internal.call('ack_all', queue_name, '$1') into v_count using claim_id;
     return v_count;
 end
 $$;

@@ -19,10 +19,10 @@ as $$
 declare
     v_counts int[];
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.ack_many(queue_name, claim_ids, ids, requests);
     end if;
-    execute 'select ' || weir_internal.gate('ack_many', queue_name) || '($1, $2, $3)'
+    execute 'select ' || weir_internal.call('ack_many', queue_name, '$1, $2, $3')
     into v_counts using claim_ids, ids, requests;
     return v_counts;
 end

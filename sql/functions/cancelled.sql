@@ -14,10 +14,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return query select * from weir_log.cancelled(queue_name, claim_ids);
     else
-        return query execute 'select * from ' || weir_internal.gate('cancelled', queue_name) || '($1)'
+        return query execute 'select * from ' || weir_internal.call('cancelled', queue_name, '$1')
         using claim_ids;
     end if;
 end

@@ -18,10 +18,10 @@ returns setof weir.claim_status
 language plpgsql
 as $$
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return query select * from weir_log.claims(queue_name, group_name, max, after);
     else
-        return query execute 'select * from ' || weir_internal.gate('claims', queue_name) || '($1, $2, $3)'
+        return query execute 'select * from ' || weir_internal.call('claims', queue_name, '$1, $2, $3')
         using group_name, max, after;
     end if;
 end

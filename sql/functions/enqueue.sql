@@ -44,26 +44,24 @@ language plpgsql
 as $$
 declare
     v_id bigint;
-    v_direct boolean := pg_catalog.has_schema_privilege('weir_log', 'usage');
 begin
     if unique_key is null and unique_for is null and is_unique is not true and tracked is not true and run_at is null
         and octet_length(kind) between 1 and 255 and (headers is null or not headers ? 'job') then
         headers := coalesce(headers || pg_catalog.jsonb_build_object('kind', kind),
             pg_catalog.jsonb_build_object('kind', kind));
-        if v_direct then
+        if weir_internal.direct(queue_name) then
             return weir_log.send(queue_name, args, key, headers, delay, priority);
         end if;
-        execute 'select ' || weir_internal.gate('send', queue_name) || '($1, $2, $3, $4, $5)'
+        execute 'select ' || weir_internal.call('send', queue_name, '$1, $2, $3, $4, $5')
         into v_id using args, key, headers, delay, priority;
         return v_id;
     end if;
-    execute 'select ids[1] from ' || case when v_direct then 'weir_log.enqueue($1, '
-                                          else weir_internal.gate('enqueue', queue_name) || '(' end
-        || 'array[$2], array[$3], case when $4 is not null then array[$4] end,
-            case when $5 is not null then array[$5] end, case when $6 is not null then array[$6] end, $7, $8,
-            case when $9 is not null then array[$9] end, $10, $11, $12)'
+    execute 'select ids[1] from ' || weir_internal.call('enqueue', queue_name,
+        'array[$1], array[$2], case when $3 is not null then array[$3] end,
+         case when $4 is not null then array[$4] end, case when $5 is not null then array[$5] end, $6, $7,
+         case when $8 is not null then array[$8] end, $9, $10, $11')
     into v_id
-    using queue_name, kind, args, key, headers, run_at, delay, priority, unique_key,
+    using kind, args, key, headers, run_at, delay, priority, unique_key,
         unique_key is null and (is_unique is true or unique_for is not null), unique_for, tracked is true;
     return v_id;
 end

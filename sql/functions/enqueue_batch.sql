@@ -30,9 +30,9 @@ declare
     v_repeated boolean[];
 begin
     execute 'select e.* from weir_internal.read_jobs($1, $2) j cross join lateral '
-        || case when has_schema_privilege('weir_log', 'usage') then 'weir_log.enqueue($1, '
-                else weir_internal.gate('enqueue', queue_name) || '(' end
-        || 'j.kinds, j.args, j.keys, j.headers, j.due, $3, $4, j.unique_keys, $5, $6, $7) e'
+        || weir_internal.call('enqueue', queue_name,
+            'j.kinds, j.args, j.keys, j.headers, j.due, $3, $4, j.unique_keys, $5, $6, $7')
+        || ' e'
     into v_ids, v_repeated
     using queue_name, jobs, delay, priority,
         is_unique is true or unique_for is not null, unique_for, tracked is true;

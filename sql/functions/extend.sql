@@ -15,10 +15,10 @@ as $$
 declare
     v_deadline timestamptz;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.extend(queue_name, claim_id, lease);
     end if;
-    execute 'select ' || weir_internal.gate('extend', queue_name) || '($1, $2)' into v_deadline using claim_id, lease;
+    execute 'select ' || weir_internal.call('extend', queue_name, '$1, $2') into v_deadline using claim_id, lease;
     return v_deadline;
 end
 $$;

@@ -18,10 +18,10 @@ as $$
 declare
     v_deadlines timestamptz[];
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.extend_many(queue_name, claim_ids, leases, requests);
     end if;
-    execute 'select ' || weir_internal.gate('extend_many', queue_name) || '($1, $2, $3)'
+    execute 'select ' || weir_internal.call('extend_many', queue_name, '$1, $2, $3')
     into v_deadlines using claim_ids, leases, requests;
     return v_deadlines;
 end

@@ -17,10 +17,10 @@ as $$
 declare
     v_done bigint[];
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return pg_catalog.cardinality(weir_log.finish(queue_name, claim_id, array[id], array[result]));
     end if;
-    execute 'select ' || weir_internal.gate('finish', queue_name) || '($1, array[$2], array[$3])'
+    execute 'select ' || weir_internal.call('finish', queue_name, '$1, array[$2], array[$3]')
     into v_done using claim_id, id, result;
     return pg_catalog.cardinality(v_done);
 end

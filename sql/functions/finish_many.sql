@@ -19,8 +19,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_out int[] := array_fill(null::int, array[coalesce(cardinality(ids), 0)]);
-    v_finish text := 'select ' || case when has_schema_privilege('weir_log', 'usage') then 'weir_log.finish($1, '
-                                       else weir_internal.gate('finish', queue_name) || '(' end || '$2, $3, $4)';
+    v_finish text := 'select ' || weir_internal.call('finish', queue_name, '$1, $2, $3');
     v_claim bigint;
     v_places int[];
     v_done bigint[];
@@ -37,7 +36,7 @@ begin
     loop
         begin
             execute v_finish into v_done
-            using queue_name, v_claim, array(select ids[i] from unnest(v_places) i),
+            using v_claim, array(select ids[i] from unnest(v_places) i),
                 array(select results[i] from unnest(v_places) i);
             for i in 1 .. cardinality(v_places) loop
                 v_out[v_places[i]] := (ids[v_places[i]] = any(v_done))::int;

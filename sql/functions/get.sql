@@ -17,10 +17,10 @@ returns setof weir.stored_message
 language plpgsql
 as $$
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return query select * from weir_log.get(queue_name, array[id]);
     else
-        return query execute 'select * from ' || weir_internal.gate('get', queue_name) || '($1)'
+        return query execute 'select * from ' || weir_internal.call('get', queue_name, '$1')
         using array[id];
     end if;
 end

@@ -17,10 +17,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return query select * from weir_log.job(queue_name, id);
     else
-        return query execute 'select * from ' || weir_internal.gate('job', queue_name) || '($1)'
+        return query execute 'select * from ' || weir_internal.call('job', queue_name, '$1')
         using id;
     end if;
 end

@@ -15,10 +15,10 @@ as $$
 declare
     v_channel text;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.mark_waiting(queue_name);
     end if;
-    execute 'select ' || weir_internal.gate('mark_waiting', queue_name) || '()' into v_channel;
+    execute 'select ' || weir_internal.call('mark_waiting', queue_name) into v_channel;
     return v_channel;
 end
 $$;

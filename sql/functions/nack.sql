@@ -18,10 +18,10 @@ as $$
 declare
     v_count int;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.nack(queue_name, claim_id, ids, delay, reason);
     end if;
-    execute 'select ' || weir_internal.gate('nack', queue_name) || '($1, $2, $3, $4)'
+    execute 'select ' || weir_internal.call('nack', queue_name, '$1, $2, $3, $4')
     into v_count using claim_id, ids, delay, reason;
     return v_count;
 end

@@ -19,10 +19,10 @@ returns setof weir.parked_key
 language plpgsql
 as $$
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return query select * from weir_log.parked_keys(queue_name, group_name, max, after, after_lane);
     else
-        return query execute 'select * from ' || weir_internal.gate('parked_keys', queue_name) || '($1, $2, $3, $4)'
+        return query execute 'select * from ' || weir_internal.call('parked_keys', queue_name, '$1, $2, $3, $4')
         using group_name, max, after, after_lane;
     end if;
 end

@@ -14,10 +14,10 @@ returns setof weir.message
 language plpgsql
 as $$
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return query select * from weir_log.peek(queue_name, group_name, max);
     else
-        return query execute 'select * from ' || weir_internal.gate('peek', queue_name) || '($1, $2)'
+        return query execute 'select * from ' || weir_internal.call('peek', queue_name, '$1, $2')
         using group_name, max;
     end if;
 end

@@ -19,10 +19,10 @@ as $$
 declare
     v_go_on boolean;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.progress(queue_name, claim_id, id, progress, lease);
     end if;
-    execute 'select ' || weir_internal.gate('progress', queue_name) || '($1, $2, $3, $4)'
+    execute 'select ' || weir_internal.call('progress', queue_name, '$1, $2, $3, $4')
     into v_go_on using claim_id, id, progress, lease;
     return v_go_on;
 end

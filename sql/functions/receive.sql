@@ -24,10 +24,10 @@ declare
     o weir.message_record;
     v_records weir.message_record[];
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         v_records := weir_log.receive(queue_name, group_name, max, lease);
     else
-        execute 'select ' || weir_internal.gate('receive', queue_name) || '($1, $2, $3)'
+        execute 'select ' || weir_internal.call('receive', queue_name, '$1, $2, $3')
         into v_records using group_name, max, lease;
     end if;
     foreach o in array v_records loop

@@ -18,10 +18,10 @@ returns table (messages weir.message_record, requests int[], claim_ids bigint[],
 language plpgsql
 as $$
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return query select * from weir_log.receive_many(queue_name, group_name, maxes, leases);
     else
-        return query execute 'select * from ' || weir_internal.gate('receive_many', queue_name) || '($1, $2, $3)'
+        return query execute 'select * from ' || weir_internal.call('receive_many', queue_name, '$1, $2, $3')
         using group_name, maxes, leases;
     end if;
 end

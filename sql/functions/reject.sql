@@ -17,10 +17,10 @@ as $$
 declare
     v_count int;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.reject(queue_name, claim_id, ids, reason);
     end if;
-    execute 'select ' || weir_internal.gate('reject', queue_name) || '($1, $2, $3)'
+    execute 'select ' || weir_internal.call('reject', queue_name, '$1, $2, $3')
     into v_count using claim_id, ids, reason;
     return v_count;
 end

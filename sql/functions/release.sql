@@ -17,10 +17,10 @@ as $$
 declare
     v_count int;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.release(queue_name, claim_id, ids);
     end if;
-    execute 'select ' || weir_internal.gate('release', queue_name) || '($1, $2)'
+    execute 'select ' || weir_internal.call('release', queue_name, '$1, $2')
     into v_count using claim_id, ids;
     return v_count;
 end

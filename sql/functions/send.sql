@@ -33,10 +33,10 @@ begin
         from weir.send_once(queue_name, array[payload], array[dedup_key], case when key is not null then array[key] end,
             case when headers is not null then array[headers] end, delay, priority) o;
         return v_id;
-    elsif pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    elsif weir_internal.direct(queue_name) then
         return weir_log.send(queue_name, payload, key, headers, delay, priority);
     end if;
-    execute 'select ' || weir_internal.gate('send', queue_name) || '($1, $2, $3, $4, $5)'
+    execute 'select ' || weir_internal.call('send', queue_name, '$1, $2, $3, $4, $5')
     into v_id using payload, key, headers, delay, priority;
     return v_id;
 end

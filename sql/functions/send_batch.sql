@@ -31,10 +31,10 @@ begin
         return query
         select o.id from weir.send_once(queue_name, payloads, dedup_keys, keys, headers, delay, priority) o;
         return;
-    elsif pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    elsif weir_internal.direct(queue_name) then
         v_ids := weir_log.send_batch(queue_name, payloads, keys, headers, delay, priority);
     else
-        execute 'select ' || weir_internal.gate('send_batch', queue_name) || '($1, $2, $3, $4, $5)'
+        execute 'select ' || weir_internal.call('send_batch', queue_name, '$1, $2, $3, $4, $5')
         into v_ids using payloads, keys, headers, delay, priority;
     end if;
     return query select pg_catalog.unnest(v_ids);

@@ -32,11 +32,11 @@ declare
     v_ids bigint[];
     v_repeated boolean[];
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         select * into v_ids, v_repeated
         from weir_log.send_once(queue_name, payloads, dedup_keys, keys, headers, delay, priority);
     else
-        execute 'select * from ' || weir_internal.gate('send_once', queue_name) || '($1, $2, $3, $4, $5, $6)'
+        execute 'select * from ' || weir_internal.call('send_once', queue_name, '$1, $2, $3, $4, $5, $6')
         into v_ids, v_repeated using payloads, dedup_keys, keys, headers, delay, priority;
     end if;
     return query select * from unnest(v_ids, v_repeated); -- with several arguments it is always PostgreSQL's own

@@ -25,10 +25,10 @@ as $$
 declare
     v_counts int[];
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.settle_many(queue_name, verbs, claim_ids, ids, delays, reasons, requests);
     end if;
-    execute 'select ' || weir_internal.gate('settle_many', queue_name) || '($1, $2, $3, $4, $5, $6)'
+    execute 'select ' || weir_internal.call('settle_many', queue_name, '$1, $2, $3, $4, $5, $6')
     into v_counts using verbs, claim_ids, ids, delays, reasons, requests;
     return v_counts;
 end

@@ -17,10 +17,10 @@ as $$
 declare
     v_count int;
 begin
-    if pg_catalog.has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.snooze(queue_name, claim_id, ids, delay);
     end if;
-    execute 'select ' || weir_internal.gate('snooze', queue_name) || '($1, $2, $3)'
+    execute 'select ' || weir_internal.call('snooze', queue_name, '$1, $2, $3')
     into v_count using claim_id, ids, delay;
     return v_count;
 end

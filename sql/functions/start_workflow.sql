@@ -24,10 +24,10 @@ as $$
 declare
     v_workflow bigint;
 begin
-    if has_schema_privilege('weir_log', 'usage') then
+    if weir_internal.direct(queue_name) then
         return weir_log.start_workflow(queue_name, steps, name);
     end if;
-    execute 'select ' || weir_internal.gate('start_workflow', queue_name) || '($1, $2)'
+    execute 'select ' || weir_internal.call('start_workflow', queue_name, '$1, $2')
     into v_workflow using steps, name;
     return v_workflow;
 end

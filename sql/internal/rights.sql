@@ -19,7 +19,8 @@ as $$
         array['weir.send', 'weir.send_batch', 'weir.send_once', 'weir.publish', 'weir.publish_batch', 'weir.route',
             'weir.version', 'weir.enqueue', 'weir.enqueue_batch', 'weir.job', 'weir_internal.read_jobs',
             'weir.start_workflow', 'weir.start_chain', 'weir.start_batch', 'weir.workflow',
-            'weir_internal.gate', 'weir_internal.fail_gate']),
+            'weir_internal.gate', 'weir_internal.fail_gate', 'weir_internal.direct', 'weir_internal.in_main',
+            'weir_internal.call']),
     ('consume',
         array['receive', 'ack', 'ack_ids', 'ack_all', 'nack', 'reject', 'extend', 'release', 'receive_many', 'ack_many',
             'extend_many', 'settle_many', 'mark_waiting', 'finish', 'progress', 'snooze', 'cancelled', 'job',
@@ -33,7 +34,8 @@ as $$
             'weir.list_schedules', 'weir.fire_schedules',
             'weir.next_times', 'weir.stats', 'weir.doctor', 'weir.peek', 'weir.get', 'weir.get_many', 'weir.claims',
             'weir.parked_keys', 'weir.delayed', 'weir.list_workflows', 'weir.dead_letters',
-            'weir_internal.gate', 'weir_internal.fail_gate', 'weir_internal.visible_queues']),
+            'weir_internal.gate', 'weir_internal.fail_gate', 'weir_internal.direct', 'weir_internal.in_main',
+            'weir_internal.call', 'weir_internal.visible_queues']),
     ('admin',
         array['administer', 'job', 'workflow', 'describe', 'groups', 'schedules', 'workflows', 'stats', 'examine',
             'peek', 'get', 'claims', 'parked_keys', 'delayed', 'dead_letters'],
@@ -45,6 +47,7 @@ as $$
             'weir.list_queues', 'weir.list_groups', 'weir.list_schedules', 'weir.fire_schedules', 'weir.next_times',
             'weir.stats', 'weir.doctor', 'weir.peek', 'weir.get', 'weir.get_many', 'weir.claims',
             'weir.parked_keys', 'weir.delayed', 'weir.list_workflows', 'weir.dead_letters',
-            'weir_internal.gate', 'weir_internal.fail_gate', 'weir_internal.visible_queues',
-            'weir_internal.ask_admin', 'weir_internal.examine_database'])
+            'weir_internal.gate', 'weir_internal.fail_gate', 'weir_internal.direct', 'weir_internal.in_main',
+            'weir_internal.call', 'weir_internal.visible_queues', 'weir_internal.ask_admin',
+            'weir_internal.examine_database'])
 $$;

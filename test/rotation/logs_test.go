@@ -51,12 +51,12 @@ func TestAnotherLogKeepsItsMessagesAndTurnsItsRing(t *testing.T) {
 		_, err := b.db.Pool(b).Exec(b.Context(), "select weir_log.send('kept', '1', null, null, null, null)")
 		wantState(b, err, "WR001")
 		for range 5 {
-			b.db.Exec(b, `select weir_log_audit.send('kept', to_jsonb(repeat('x', 1000)), null, null, null, null)
+			b.db.Exec(b, `select weir.send('kept', to_jsonb(repeat('x', 1000)))
 				from generate_series(1, 80)`)
 			var n int
 			for range 80 {
-				n += pgtest.QueryVal[int](b, b.db, `select sum(weir_log_audit.ack_all('kept', claim_id))::int
-					from unnest(weir_log_audit.receive('kept', 'default', 1, '1 hour'))`)
+				n += pgtest.QueryVal[int](b, b.db, `select sum(weir.ack_all('kept', claim_id))::int
+					from weir.receive('kept', lease => '1 hour')`)
 			}
 			if n != 80 {
 				b.Fatalf("%d messages came of 80", n)

@@ -39,7 +39,8 @@ type step struct {
 	Outside     bool             `json:"outside"`
 }
 
-// The cases run over SQL, also coalesced, and over HTTP, with and without a token, in one database.
+// The cases run over SQL, also coalesced and with all queues in another log, and over HTTP, with and without a token, in
+// one database.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
@@ -47,17 +48,22 @@ func TestConformance(t *testing.T) {
 	for name, client := range map[string]*weir.Client{
 		"sql":       connect(t, db.DSN),
 		"coalesced": connect(t, db.DSN).Coalesced(),
+		"log":       connect(t, db.DSN),
 		"http":      connect(t, serve(t, db)),
 		"token":     connect(t, serveWith(t, db, server.Options{AskTokens: true}), weir.Token(token)),
 	} {
-		transport := map[string]string{"coalesced": "sql", "token": "http"}[name]
+		transport := map[string]string{"coalesced": "sql", "log": "sql", "token": "http"}[name]
 		if transport == "" {
 			transport = name
 		}
 		for file, c := range readCases(t, transport) {
 			t.Run(name+"/"+file, func(t *testing.T) {
 				t.Parallel()
-				newPlayer(t, client).play(client, c.Steps)
+				p := newPlayer(t, client)
+				if name == "log" {
+					p.log = "other"
+				}
+				p.play(client, c.Steps)
 			})
 		}
 	}
@@ -89,6 +95,7 @@ type player struct {
 
 	outside *weir.Client
 	vars    map[string]any
+	log     string // of queues whose case names none; "" is main
 }
 
 func newPlayer(t *testing.T, client *weir.Client) *player {
@@ -131,6 +138,9 @@ func (p *player) play(client *weir.Client, steps []step) {
 			err = p.transaction(with, s)
 		} else {
 			args, _ := p.resolve(s.Args).(map[string]any)
+			if p.log != "" && s.Call == "create_queue" && args["log"] == nil {
+				args["log"] = p.log
+			}
 			result, err = call(p.Context(), with, s.Call, args)
 		}
 		at := fmt.Sprintf("step %d, %s", i+1, s.Call)

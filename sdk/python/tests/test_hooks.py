@@ -77,6 +77,7 @@ def test_a_hook_sees_all_that_a_call_sends_at_once_and_what_it_adds_arrives(
             watched.finish(queue, message)
 
     testing.run_until_empty(weir.Worker(watched, queue, handle, concurrency=1))
+    got.sort(key=lambda m: m.id)
     assert [(m.payload, m.key) for m in got] == [({"n": 1}, "k"), ({}, None)]
     own = [{name: (m.headers or {}).get(name) for name in ("own", "mark")} for m in got]
     assert own == [{"own": 1, "mark": 0}, {"own": None, "mark": 1}]

@@ -23,6 +23,10 @@ def run(*command: str | Path, at: Path = ROOT) -> None:
     subprocess.run([str(part) for part in command], cwd=at, check=True)
 
 
+def test_the_package_has_the_version_of_the_engine(client: weir.Client) -> None:
+    assert f'\nversion = "{client.version()}"\n' in (ROOT / "pyproject.toml").read_text()
+
+
 @pytest.mark.parametrize("form", ["sdist", "wheel"])
 def test_a_distribution_is_installed_and_does_what_the_readme_begins_with(form: str, tmp_path: Path) -> None:
     run(sys.executable, "-m", "hatchling", "build", "-t", form, "-d", tmp_path)

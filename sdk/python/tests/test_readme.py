@@ -84,6 +84,13 @@ def test_a_row_and_a_message_of_the_readme_commit_together(shop: str) -> None:
         assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
 
 
+def test_messages_of_the_readme_are_acked_and_given_back_one_by_one(shop: str) -> None:
+    with weir.connect(shop) as client:
+        good, bad = client.send_batch("orders", [{"id": 1}, {"id": 0}])
+        run("Receiving by hand", client=client)
+        assert [client.get("orders", sent).states["default"] for sent in (good, bad)] == ["done", "delayed"]
+
+
 def test_what_many_of_the_readme_send_at_once_arrives(shop: str) -> None:
     with weir.connect(shop) as client:
         run("Many who send at once", client=client)
@@ -164,6 +171,7 @@ def test_these_are_all_blocks_of_the_readme() -> None:
     tested = [
         "Weir for Python",
         "In your own transaction",
+        "Receiving by hand",
         "Many who send at once",
         "With asyncio",
         "Exactly once",
