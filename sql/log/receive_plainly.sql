@@ -46,10 +46,11 @@ declare
     v_out weir.message_record[];
     v_time timestamptz;
 begin
-    select q.no, pg_sequence_last_value(q.special), g.no, g.since, c.id, c.prev, c.cur, c.low, c.next_expiry, c.total, f.txid, f.pos, pg_current_snapshot(),
-        s.txid, s.id, s.n, s.ids, s.enqueued_at, s.keys, s.headers, s.payloads
+    select q.no, pg_sequence_last_value(q.special), g.no, g.since, c.id, c.prev, c.cur, c.low, c.next_expiry, c.total,
+        f.txid, f.pos, pg_current_snapshot(),
+        s.txid, s.id, s.n, s.ids, s.attempts, s.enqueued_at, s.keys, s.headers, s.payloads
     into v_queue, v_special, v_group, v_since, v_cursor, v_prev, v_cur, v_low, v_expiry, v_total, v_txid, v_pos, v_now,
-        r.txid, r.id, r.n, r.ids, r.enqueued_at, r.keys, r.headers, r.payloads
+        r.txid, r.id, r.n, r.ids, r.attempts, r.enqueued_at, r.keys, r.headers, r.payloads
     from weir_internal.queues q
     join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
     cross join lateral (
@@ -60,7 +61,7 @@ begin
         select case when c.finished then pg_snapshot_xmax(c.cur) else greatest(c.txid, pg_snapshot_xmax(c.prev)) end,
             case when c.finished or c.txid < pg_snapshot_xmax(c.prev) then 0 else c.pos end) f (txid, pos)
     left join lateral (
-        select t.txid, t.id, t.n, t.ids, t.enqueued_at, t.keys, t.headers, t.payloads
+        select t.txid, t.id, t.n, t.ids, t.attempts, t.enqueued_at, t.keys, t.headers, t.payloads
         from weir_log.log_%2$s t
         where t.queue_no = q.no and t.lane = 0 and (t.txid, t.id) > (f.txid, f.pos)
             and pg_visible_in_snapshot(
@@ -85,7 +86,7 @@ begin
             return null;
         end if;
     end if;
-    if pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) then -- a transaction in progress in cur may have sent something
+    if pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) then -- what was in progress in cur may have sent
         if exists (
             select from pg_snapshot_xip(v_cur) x
             cross join lateral (
@@ -97,7 +98,7 @@ begin
     if r.id is null then
         return case when pg_sequence_last_value('weir_log.log_ring') = p_log
             and pg_sequence_last_value('weir_log.claims_ring') = p_claims then '{}'::weir.message_record[] end;
-    elsif r.ids is not null or r.enqueued_at < v_since
+    elsif r.ids is not null or r.attempts is not null or r.enqueued_at < v_since
         or pg_sequence_last_value('weir_log.log_ring') <> p_log -- the table may serve for another segment
         or not pg_try_advisory_xact_lock(weir_internal.lane_lock(v_group, 0, 1)) then
         return null;
@@ -132,7 +133,7 @@ begin
                     t.txid, case when t.txid < pg_snapshot_xmax(v_cur) then v_cur else v_now end)
             order by t.txid, t.id limit p_max - v_taken
         loop
-            if r.ids is not null or r.enqueued_at < v_since then
+            if r.ids is not null or r.attempts is not null or r.enqueued_at < v_since then
                 return null;
             end if;
             v_out := array_append(v_out, weir_internal.slice(r, v_claim, 0, least(r.n, p_max - v_taken)));
