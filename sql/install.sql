@@ -16,6 +16,9 @@ begin;
 \ir types/key_queue_row.sql
 \ir types/key_turn.sql
 \ir types/place.sql
+\ir types/waiting_record.sql
+\ir types/group_stats.sql
+\ir types/finding.sql
 \ir types/group_state.sql
 \ir types/stored_message.sql
 \ir types/claim_status.sql
@@ -334,6 +337,22 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/drop_obsolete_functions.sql
 \ir internal/restore_grants.sql
 \ir internal/restore_gates.sql
+-- How it stands
+\ir internal/holder_of.sql
+\ir internal/lock_holders.sql
+\ir internal/sample_rows.sql
+\ir log/accessors_stats.sql
+\ir log/claim_depth.sql
+\ir log/aside_depth.sql
+\ir log/group_depth.sql
+\ir log/depths.sql
+\ir log/log_figures.sql
+\ir log/stats.sql
+\ir log/examine.sql
+\ir internal/examine_relations.sql
+\ir internal/examine_log.sql
+\ir internal/examine_references.sql
+\ir internal/examine_database.sql
 -- Queues and groups
 \ir functions/create_queue.sql
 \ir functions/configure_queue.sql
@@ -398,7 +417,9 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/find_token.sql
 -- Version
 \ir functions/version.sql
--- Looking
+-- How it stands, for operators
+\ir functions/stats.sql
+\ir functions/doctor.sql
 \ir comments_generated.sql
 \ir epilogue.sql
 commit;

@@ -160,8 +160,8 @@ func TestMetricsNameRoutesAndQueuesAndNothingThatUsersMakeUp(t *testing.T) {
 		`weir_http_requests_total{route="none",status="404"} 1`,
 		`weir_dispatch_requests_total{kind="send"} 1`,
 		`weir_queue_messages{group="default",queue="q",state="waiting"} 2`,
-		`weir_database_up 1`, `weir_queue_sent_messages_total{queue="q"} 2`, `weir_queue_segments{queue="q"} 1`,
-		`weir_queue_delivered_messages_total{group="default",queue="q"} 0`, `weir_queue_rotation_blocked{queue="q"} 0`,
+		`weir_database_up 1`, `weir_queue_expiries{group="default",queue="q"} 0`, `weir_log_segments{log="main"} 1`,
+		`weir_queue_delivered_rate{group="default",queue="q"} 0`, `weir_log_rotation_blocked{log="main"} 0`,
 		`weir_queues 1`, `weir_queues_unshown 0`, `weir_db_pool_connections_max 4`, `weir_build_info{version="test"} 1`,
 		`weir_http_requests_in_flight 1`, `process_resident_memory_bytes `,
 	} {

@@ -1,8 +1,8 @@
 -- weir_internal.log_relations()
 -- The tables and sequences of a log: the one list of them.
 --
--- A partial index can be walked whole for a query that implies its condition, and is, once a plan was made when the table
--- was empty. So what finds cursors is no condition that a query for a claim has.
+-- A partial index can be walked whole for a query that implies its condition, and is, once a plan was made when the
+-- table was empty. So what finds cursors is no condition that a query for a claim has.
 --
 -- Returns: one row a relation: its name, its kind ('table', 'sequence' or 'view'), and how it is made; %s stands for
 -- the schema.

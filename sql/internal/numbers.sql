@@ -3,8 +3,8 @@
 -- workflow_lock(p_workflow), ring_lock(p_ring), special_lock(p_mark), rights_lock()
 -- Keys of Weir's advisory locks, one bigint each; the first 16 bits tell what is locked: 0x5765 ('We') a claim, then a
 -- cursor, a message of a claim, a limited group, the settling in a group, the administration of a queue, a name, the
--- count of a queue's backlog; from 22390 on a workflow, the turning of a ring, a mark that receives look aside; 22399
--- rights.
+-- count of a queue's backlog; from 22390 on a workflow, the turning of a ring, the upkeep of a log
+-- (weir_internal.rotation_lock), the mark that receives look aside; 22399 rights.
 -- Keys that fall together make one wait for another and nothing worse.
 --
 -- Parameters:
@@ -47,7 +47,7 @@ returns bigint language sql immutable
 as $$ select (22390::bigint << 48) | (p_workflow & 281474976710655) $$;
 create or replace function weir_internal.special_lock(p_mark regclass)
 returns bigint language sql immutable
-as $$ select (22392::bigint << 48) | p_mark::oid::bigint $$;
+as $$ select (22393::bigint << 48) | p_mark::oid::bigint $$;
 create or replace function weir_internal.ring_lock(p_ring text)
 returns bigint language sql immutable
 as $$ select (22391::bigint << 48) | ('x' || substr(md5(p_ring), 1, 8))::bit(32)::bigint $$;

@@ -87,7 +87,7 @@ end
 $$;
 create or replace function weir_log.late(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim)
 returns setof weir_internal.delayed_row
-language plpgsql
+language plpgsql stable
 as $$
 declare
     v_xmax xid8 := pg_snapshot_xmax(c.cur);
