@@ -151,7 +151,7 @@ func TestADelayedMessageIsCountedAndNotDelivered(t *testing.T) {
 		t.Errorf("delivered %d", n)
 	}
 	stats := get[[]engine.GroupStats](t)(client.Stats(t.Context(), "q"))
-	if len(stats) != 1 || stats[0].Delayed != 1 || stats[0].Waiting != 0 || stats[0].Sent != 1 || !stats[0].Exact {
+	if len(stats) != 1 || stats[0].Delayed != 1 || stats[0].Waiting != 0 || stats[0].Log != "main" || !stats[0].Exact {
 		t.Errorf("stats %+v", stats)
 	}
 }
