@@ -321,7 +321,7 @@ $c$),
 ('configure_log', $c$
 Changes settings of a log.
 
-Parameters: as weir.create_log; what is null stays
+Parameters: as weir.create_log; what is null stays as it is
 Returns: nothing.
 Raises: WR005, WR006
 Locks: the log's row, until the transaction ends.
