@@ -431,7 +431,8 @@ func TestNothingIsTruncatedWhilePgDumpIsAtWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		const files = `select string_agg(pg_relation_filenode(oid)::text, ' ' order by relname) from pg_class
-			where relnamespace = 'weir_log'::regnamespace and relname ~ '^(log|claims|dedup|jobs)_[012]$|^(rest|delayed|parked)$'`
+			where relnamespace = 'weir_log'::regnamespace
+				and relname ~ '^(log|claims|dedup|jobs)_[012]$|^(rest|delayed|parked)$'`
 		before := pgtest.QueryVal[string](t, db, files)
 		work := func() {
 			for range 10 {
