@@ -222,8 +222,8 @@ func TestWhatADroppedQueueHasParkedGoes(t *testing.T) {
 		b.exec("select weir.create_group($1, 'gone', ordered => true)", queue)
 		b.exec(`select weir.send_batch($1, array_fill('1'::jsonb, array[2500]), array_fill('k'::text, array[2500]))`, queue)
 		for range 3 {
-			b.exec("select weir.nack($1, m.claim_id, delay => '0') from (select distinct claim_id from weir.receive($1, 'gone', 1000)) m",
-				queue)
+			b.exec(`select weir.nack($1, m.claim_id, delay => '0')
+				from (select distinct claim_id from weir.receive($1, 'gone', 1000)) m`, queue)
 		}
 		b.exec("select weir.drop_queue($1)", queue)
 		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.parked"); n < 1000 {

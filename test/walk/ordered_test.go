@@ -50,7 +50,7 @@ func TestRandomWalkOfOrderedGroups(t *testing.T) {
 	})
 }
 
-const orderedWalks = 3
+const orderedWalks = 2
 
 // alone skips what shall not be done in a transaction that may be rolled back.
 func (w *walk) alone(rt *rapid.T) {

@@ -30,7 +30,7 @@ const sessions = 3
 // walks are the same each time; give others to look for what these do not meet.
 func TestRandomWalk(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		far(t, major, 12, 4)
+		far(t, major, 4, 2)
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		clock := surface.MovableClock(t, db)
 		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '3min'")
