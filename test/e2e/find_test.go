@@ -29,7 +29,7 @@ func (b *browser) places() {
 		"select weir.create_group('orders', 'audit')",
 		"select weir.create_group('orders', 'per-table', ordered => true)",
 		"select weir.send('orders', to_jsonb(i), key => 'table-' || i) from generate_series(1, 4) i",
-		"select weir.ack('orders', claim_id) from weir.receive('orders')",
+		"select weir.ack_all('orders', claim_id) from weir.receive('orders')",
 		"select weir.reject('orders', claim_id, array[id], 'no such dish') from weir.receive('orders')",
 		"select weir.nack('orders', claim_id, array[id], '1 hour', 'the oven is cold') from weir.receive('orders')",
 		"select set_config('application_name', 'kitchen-1', false), weir.receive('orders', lease => '1 hour')",

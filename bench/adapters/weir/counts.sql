@@ -9,7 +9,8 @@ with cursors as (
 ), delivered as (select coalesce(sum(total), 0)::bigint as n from cursors)
 select case when d.n = 0 then (
         select coalesce(sum(r.n), 0) from (
-            select n from weir_log.log_0 union all select n from weir_log.log_1 union all select n from weir_log.log_2) r
+            select n from weir_log.log_0 union all select n from weir_log.log_1
+            union all select n from weir_log.log_2) r
     )::bigint end as sent,
     d.n - s.claimed - s.expired as consumed, s.claimed + s.expired as claimed
 from delivered d cross join weir.stats('bench') s
