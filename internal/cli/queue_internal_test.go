@@ -17,7 +17,10 @@ func TestTheStatusMarksEstimatesAndNamesWhatKeepsASegment(t *testing.T) {
 			Queue: "q", Group: "a", Waiting: 5, Exact: true, OldestAge: 5400, SentRate: 2.5, Log: "main", Expired: 2,
 			BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query,
 		},
-		{Queue: "q", Group: "b", Waiting: 1e6, Claimed: 3, Log: "main", BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query},
+		{
+			Queue: "q", Group: "b", Waiting: 1e6, Claimed: 3, Log: "main",
+			BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query,
+		},
 	})
 	_, rows, _ := strings.Cut(text.String(), "\n")
 	const want = "q\ta\t5\t0\t0\t0\t0\t90m\t2.5\t0.0\nq\tb\t~1000000\t3\t~0\t~0\t~0\t-\t0.0\t0.0\n" +
