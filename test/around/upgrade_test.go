@@ -20,13 +20,14 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	old := pgtest.StartServer(t, pgtest.ServerOptions{BinDir: debian15, Fast: true})
 	db := old.NewDB(t, false)
 	ctx := t.Context()
-	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2, segment_bytes => 65536")
-	for k := range 3 { // the new build, unlike those of distributions, cannot read lz4
-		db.Exec(t, fmt.Sprintf(`alter table weir_internal.q1_log_%d
-			alter payloads set compression pglz, alter headers set compression pglz`, k))
+	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2")
+	db.Exec(t, "select weir.configure_log('main', segment_bytes => 65536)")
+	for _, table := range []string{"log_0", "log_1", "log_2", "rest"} { // the new build cannot read lz4
+		db.Exec(t, fmt.Sprintf(`alter table weir_log.%s
+			alter payloads set compression pglz, alter headers set compression pglz`, table))
 	}
 	for k := range 2 {
-		db.Exec(t, fmt.Sprintf("alter table weir_internal.q1_claims_%d alter ids set compression pglz", k))
+		db.Exec(t, fmt.Sprintf("alter table weir_log.claims_%d alter ids set compression pglz", k))
 	}
 	db.Exec(t, "select weir.create_group('q', 'line', ordered => true)")
 	db.Exec(t, "select weir.send_batch('q', array_fill('1'::jsonb, array[500]), array_fill('k'::text, array[500]))")
