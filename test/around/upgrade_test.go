@@ -1,7 +1,6 @@
 package around_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,13 +21,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	ctx := t.Context()
 	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2")
 	db.Exec(t, "select weir.configure_log('main', segment_bytes => 65536)")
-	for _, table := range []string{"log_0", "log_1", "log_2", "rest"} { // the new build cannot read lz4
-		db.Exec(t, fmt.Sprintf(`alter table weir_log.%s
-			alter payloads set compression pglz, alter headers set compression pglz`, table))
-	}
-	for k := range 2 {
-		db.Exec(t, fmt.Sprintf("alter table weir_log.claims_%d alter ids set compression pglz", k))
-	}
+	forget(t, old)
 	db.Exec(t, "select weir.create_group('q', 'line', ordered => true)")
 	db.Exec(t, "select weir.send_batch('q', array_fill('1'::jsonb, array[500]), array_fill('k'::text, array[500]))")
 	db.Exec(t, "select weir.send('q', '2', delay => '1 second')")
@@ -36,7 +29,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	held := get[[]surface.Message](t)(surface.Receive(ctx, db.Pool(t), "q", "default", 50, "1 hour"))
 	surface.Settle(t, db.Pool(t))
 	db.Pool(t).Close()
-	forgetAttver(t, old)
+	forget(t, old)
 	must(t, old.Stop(ctx))
 
 	dir := shortDir(t)
@@ -86,16 +79,27 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	surface.Settle(t, conn)
 }
 
-// forgetAttver removes the option pg_attver, which Debian's 15.20 gives to every column of every table and which no
-// other build of PostgreSQL knows: pg_upgrade to one of those would fail on any table.
-func forgetAttver(t *testing.T, s *pgtest.Server) {
+// forget removes what the new build cannot read: lz4, which those of distributions have, and the option pg_attver, which
+// Debian's 15.20 gives to every column of every table.
+func forget(t *testing.T, s *pgtest.Server) {
 	t.Helper()
 	names := pgtest.QueryAll[string](t, s.NewDB(t, true), "select datname::text from pg_database where datallowconn")
 	for _, name := range names {
 		conn := connect(t, s.SocketDSN(embedded.Superuser, name))
-		_, err := conn.Exec(t.Context(),
-			"update pg_attribute set attoptions = null where attoptions::text like '{pg_attver=%'")
-		must(t, err)
+		for _, sql := range []string{
+			"update pg_attribute set attoptions = null where attoptions::text like '{pg_attver=%'",
+			`do $$
+			declare
+				c record;
+			begin
+				for c in select attrelid::regclass as relation, attname from pg_attribute where attcompression = 'l' loop
+					execute format('alter table %s alter %I set compression pglz', c.relation, c.attname);
+				end loop;
+			end $$`,
+		} {
+			_, err := conn.Exec(t.Context(), sql)
+			must(t, err)
+		}
 		must(t, conn.Close(t.Context()))
 	}
 }
