@@ -43,7 +43,6 @@ begin;
 \ir tables/workflow_jobs.sql
 \ir tables/workflow_ends.sql
 \ir types/peeked.sql
-\ir types/plain.sql
 \ir internal/clock.sql
 \ir internal/snapshot.sql
 \ir internal/to_micros.sql
@@ -98,6 +97,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/append_record.sql
 \ir log/append_claim.sql
 \ir log/append_batch.sql
+\ir log/mark_special.sql
 \ir log/delay.sql
 \ir log/send.sql
 \ir log/send_batch.sql
@@ -355,6 +355,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/examine_relations.sql
 \ir internal/examine_log.sql
 \ir internal/examine_references.sql
+\ir internal/examine_upkeep.sql
 \ir internal/examine_database.sql
 -- Queues and groups
 \ir functions/create_queue.sql

@@ -108,8 +108,8 @@ func TestAStoppingServerAnswersTheReceivesThatWait(t *testing.T) {
 func TestUpkeepThatFailsIsReportedOnceAndTheServerGoesOn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, `create or replace function weir.maintain(every interval default '0') returns int language plpgsql as
-		$$ begin raise exception 'no upkeep today' using errcode = 'WR016'; end $$`)
+	db.Exec(t, `create or replace procedure weir.maintain(every interval default '0', inout steps int default 0)
+		language plpgsql as $$ begin raise exception 'no upkeep today' using errcode = 'WR016'; end $$`)
 	log := &logged{}
 	url, stop := serve(t, db, log)
 	pgtest.WaitFor(t, "the report", func() bool { return log.count("no upkeep today") > 0 })
@@ -134,8 +134,8 @@ func TestUpkeepRunsWithoutBeingAsked(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	db.Exec(t, "create sequence public.rounds")
-	db.Exec(t, `create or replace function weir.maintain(every interval default '0') returns int language sql as
-		$$ select case when nextval('public.rounds') < 3 then 1 else 0 end $$`)
+	db.Exec(t, `create or replace procedure weir.maintain(every interval default '0', inout steps int default 0)
+		language plpgsql as $$ begin steps := case when nextval('public.rounds') < 3 then 1 else 0 end; end $$`)
 	_, stop := serve(t, db, io.Discard)
 	pgtest.WaitForRow(t, db, "select last_value >= 4 from public.rounds")
 	if err := stop(); err != nil {

@@ -22,6 +22,10 @@ func exceptions() []Exception {
 			Reason: "likewise: so it lets go of the group's lock again",
 		},
 		{
+			Rule: "sql-raise", Path: "sql/log/settle_many.sql", About: "raise",
+			Reason: "likewise: so a request of several parts is done whole or not at all",
+		},
+		{
 			Rule: "sql-raise", Path: "sql/log/wait_for_key_writers.sql", About: "raise",
 			Reason: "likewise: so it lets go of the table's lock again",
 		},

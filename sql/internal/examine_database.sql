@@ -104,6 +104,7 @@ begin
                 f.pid))::weir.finding;
     end loop;
     return query select * from weir_internal.examine_references();
+    return query select * from weir_internal.examine_upkeep();
     return query select e.* from weir_internal.logs l cross join lateral weir_internal.examine_log(l) e
                  where l.origin = weir_internal.origin_of(l.schema_name);
 end

@@ -14,10 +14,6 @@ as $$
 declare
     b record;
     v_has_base boolean;
-    v_bytes bigint;
-    v_now timestamptz := weir_internal.clock();
-    v_maintained timestamptz := timestamptz 'epoch'
-        + pg_sequence_last_value('weir_internal.maintained_at') * interval '1 microsecond';
 begin
     return query select * from weir_internal.examine_relations(l);
     if found then
@@ -40,18 +36,6 @@ begin
                 'Wait for the dump to end. If it is none, give the session another application_name.'
             else coalesce(format('End it: select pg_terminate_backend(%s).', b.pid),
                 'COMMIT PREPARED or ROLLBACK PREPARED it.') end)::weir.finding;
-    end if;
-    v_bytes := (select sum(pg_relation_size(format('%s.log_%s', l.schema_name, k))) from generate_series(0, 2) k);
-    if v_maintained > v_now + interval '1 second' then
-        return next row('error', 'clock_went_back', null, null, date_trunc('second', v_maintained - v_now)::text,
-            'The server''s clock shows less than before. Leases last longer, delayed messages come later, by as much.',
-            'Keep the clock synchronised by slewing, not by steps.')::weir.finding;
-    elsif v_bytes > 0 and greatest(v_maintained, l.created_at) < v_now - interval '5 minutes' then
-        return next row('warning', 'no_maintenance', null, null,
-            date_trunc('second', v_now - greatest(v_maintained, l.created_at))::text,
-            'weir.maintain() has not been called for so long: no space is given back, and no schedule fires by it.',
-            'Have it called every second, by weir serve, an SDK worker or pg_cron, and look for errors there.'
-            )::weir.finding;
     end if;
 end
 $$;

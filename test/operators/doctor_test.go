@@ -54,7 +54,6 @@ func TestAHealthyDatabaseHasNoFindings(t *testing.T) {
 		b.run("select weir.pause('jobs')", "select weir.send('jobs', '1', delay => '1 day')",
 			"select weir.rename_queue('a.b-c_d', 'other')")
 		b.clock.Advance(b, 59*time.Minute)
-		b.maintained()
 		b.finds()
 	})
 }
@@ -163,7 +162,7 @@ func badHabits() map[string]illness {
 				b.run("select weir.receive('jobs', lease => '1 s')")
 				b.clock.Advance(b, 2*time.Second)
 			}
-			return []string{"select weir.pop('jobs')", "select setval('public.clock_offset', 900000000)", maintained}
+			return []string{"select weir.pop('jobs')", "select setval('public.clock_offset', 900000000)"}
 		}, `^warning \| leases_expire \| jobs \| default \| 4 claims`},
 		"more in than out": {func(b bench) []string {
 			b.run("select weir.send_batch('jobs', array_fill('1'::jsonb, array[1000]))")
@@ -179,7 +178,6 @@ func badHabits() map[string]illness {
 		"a paused group with a backlog": {func(b bench) []string {
 			b.run("select weir.pause('jobs', 'default')", "select weir.send('jobs', '1')")
 			b.clock.Advance(b, 20*time.Minute)
-			b.maintained()
 			return []string{"select weir.purge('jobs')"}
 		}, `^warning \| paused_group \| jobs \| default \| 1 waiting`},
 		"a writer that keeps a segment": {func(b bench) []string {
@@ -199,7 +197,6 @@ func badHabits() map[string]illness {
 		"an old transaction": {func(b bench) []string {
 			reader := b.run("begin", "select 1")
 			b.clock.Advance(b, 2*time.Hour)
-			b.maintained()
 			return end(reader)
 		}, `^warning \| old_transaction \| process \d+ of weir_owner`},
 		"a prepared transaction": {func(b bench) []string {
@@ -209,16 +206,13 @@ func badHabits() map[string]illness {
 			return []string{"rollback prepared 'p " + b.db.Name + "'"}
 		}, `^warning \| old_transaction \| prepared transaction`},
 		"a clock that went back": {func(b bench) []string {
-			b.clock.Advance(b, time.Hour)
-			b.maintained()
-			b.clock.Advance(b, -time.Hour)
+			b.run("select setval('weir_internal.maintained_at', weir_internal.to_micros(now() + '1 hour'))")
 			return []string{"call weir.maintain()"}
 		}, `^error \| clock_went_back \| (00:59|01:00)`},
 		"no maintenance": {func(b bench) []string {
-			b.settle()
-			b.clock.Advance(b, 10*time.Minute)
-			b.run("select weir.send('jobs', '1')")
-			return []string{maintained}
+			b.run("select weir.send('jobs', '1')", "update weir_internal.installation set installed_at = now() - interval '1 day'",
+				"select setval('weir_internal.maintained_at', weir_internal.to_micros(now() - interval '10 minutes'))")
+			return []string{"call weir.maintain()"}
 		}, `^warning \| no_maintenance \| 00:1`},
 	}
 }
@@ -240,14 +234,6 @@ func TestEachFindingIsProvoked(t *testing.T) {
 			})
 		})
 	}
-}
-
-// maintained has maintain have been called just now, by the clock of the test.
-const maintained = "select setval('weir_internal.maintained_at', weir_internal.to_micros(weir_internal.clock()))"
-
-func (b bench) maintained() {
-	b.Helper()
-	b.run(maintained)
 }
 
 // end returns what ends the transaction of a connection.

@@ -57,7 +57,7 @@ const (
 	spaceText = `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint,
 		(pg_current_wal_insert_lsn() - '0/0')::bigint
 		from pg_class c join pg_namespace n on n.oid = c.relnamespace
-		where c.relkind in ('r', 'S') and n.nspname in ('weir', 'weir_internal')`
+		where c.relkind in ('r', 'S') and n.nspname in ('weir', 'weir_internal', 'weir_log')`
 )
 
 // backlogs asks the database how the groups stand.
