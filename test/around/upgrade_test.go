@@ -21,7 +21,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	ctx := t.Context()
 	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2")
 	db.Exec(t, "select weir.configure_log('main', segment_bytes => 65536)")
-	forget(t, old)
+	everywhere(t, old, noLz4)
 	db.Exec(t, "select weir.create_group('q', 'line', ordered => true)")
 	db.Exec(t, "select weir.send_batch('q', array_fill('1'::jsonb, array[500]), array_fill('k'::text, array[500]))")
 	db.Exec(t, "select weir.send('q', '2', delay => '1 second')")
@@ -29,7 +29,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	held := get[[]surface.Message](t)(surface.Receive(ctx, db.Pool(t), "q", "default", 50, "1 hour"))
 	surface.Settle(t, db.Pool(t))
 	db.Pool(t).Close()
-	forget(t, old)
+	everywhere(t, old, noAttver)
 	must(t, old.Stop(ctx))
 
 	dir := shortDir(t)
@@ -79,27 +79,28 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	surface.Settle(t, conn)
 }
 
-// forget removes what the new build cannot read: lz4, which those of distributions have, and the option pg_attver, which
-// Debian's 15.20 gives to every column of every table.
-func forget(t *testing.T, s *pgtest.Server) {
+// noLz4 has no table use lz4, which the new build, unlike those of distributions, cannot read.
+const noLz4 = `do $$
+	declare
+		c record;
+	begin
+		for c in select attrelid::regclass as relation, attname from pg_attribute where attcompression = 'l' loop
+			execute format('alter table %s alter %I set compression pglz', c.relation, c.attname);
+		end loop;
+	end $$`
+
+// noAttver removes the option pg_attver, which Debian's 15.20 gives to every column of every table and which no other
+// build of PostgreSQL knows: pg_upgrade to one of those would fail on any table.
+const noAttver = "update pg_attribute set attoptions = null where attoptions::text like '{pg_attver=%'"
+
+// everywhere runs a statement in every database of a server.
+func everywhere(t *testing.T, s *pgtest.Server, sql string) {
 	t.Helper()
 	names := pgtest.QueryAll[string](t, s.NewDB(t, true), "select datname::text from pg_database where datallowconn")
 	for _, name := range names {
 		conn := connect(t, s.SocketDSN(embedded.Superuser, name))
-		for _, sql := range []string{
-			"update pg_attribute set attoptions = null where attoptions::text like '{pg_attver=%'",
-			`do $$
-			declare
-				c record;
-			begin
-				for c in select attrelid::regclass as relation, attname from pg_attribute where attcompression = 'l' loop
-					execute format('alter table %s alter %I set compression pglz', c.relation, c.attname);
-				end loop;
-			end $$`,
-		} {
-			_, err := conn.Exec(t.Context(), sql)
-			must(t, err)
-		}
+		_, err := conn.Exec(t.Context(), sql)
+		must(t, err)
 		must(t, conn.Close(t.Context()))
 	}
 }
