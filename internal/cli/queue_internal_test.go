@@ -18,8 +18,8 @@ func TestTheStatusMarksEstimatesAndNamesWhatKeepsASegment(t *testing.T) {
 			BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query,
 		},
 		{
-			Queue: "q", Group: "b", Waiting: 1e6,
-			Claimed: 3, Log: "main", BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query,
+			Queue: "q", Group: "b", Waiting: 1e6, Claimed: 3, Log: "main",
+			BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query,
 		},
 	})
 	_, rows, _ := strings.Cut(text.String(), "\n")

@@ -110,7 +110,7 @@ type GroupStats struct {
 	SentRate      float64    `json:"sent_rate" doc:"Sent to the queue per second, over the last minute at most."`
 	DeliveredRate float64    `json:"delivered_rate" doc:"Delivered to the group per second, likewise."`
 	DeliveredAt   *time.Time `json:"delivered_at" doc:"When the group was last given something; null: not known any more."`
-	Expiries      int64      `json:"expiries" doc:"Of its last claims: those whose lease ended, given to others."`
+	Expiries      int64      `json:"expiries" doc:"Of its last claims: whose lease ended and that others were given."`
 	HotKey        *string    `json:"hot_key" doc:"The key that has most of what waits in order."`
 	HotKeyShare   *float64   `json:"hot_key_share" doc:"The share of that which it has, 0 to 1."`
 	HeldBy        *string    `json:"held_by" doc:"The limit that holds the group back: concurrency, rate or null."`

@@ -124,15 +124,16 @@ func checkHeader(t *Tree, report Report) {
 
 // checkArguments looks for each argument's name below the header's first line, or for the function that explains them.
 func checkArguments(f *File, h head, report Report) {
-	text := ""
+	var explained strings.Builder
 	for _, line := range h.all {
 		if likePat.MatchString(line) {
 			return
 		}
 		if !headNamePat.MatchString(line) {
-			text += line + "\n"
+			explained.WriteString(line + "\n")
 		}
 	}
+	text := explained.String()
 	seen := map[string]bool{}
 	for _, o := range objects(f.tokens()) {
 		for _, arg := range o.args {

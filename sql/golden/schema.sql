@@ -20,6 +20,70 @@
 -- sequence weir_log.log_2_segment of - with -
 -- sequence weir_log.log_ring of - with -
 -- sequence weir_log.next_look of - with -
+-- sequence weir_log.special_0 of - with -
+-- sequence weir_log.special_1 of - with -
+-- sequence weir_log.special_10 of - with -
+-- sequence weir_log.special_11 of - with -
+-- sequence weir_log.special_12 of - with -
+-- sequence weir_log.special_13 of - with -
+-- sequence weir_log.special_14 of - with -
+-- sequence weir_log.special_15 of - with -
+-- sequence weir_log.special_16 of - with -
+-- sequence weir_log.special_17 of - with -
+-- sequence weir_log.special_18 of - with -
+-- sequence weir_log.special_19 of - with -
+-- sequence weir_log.special_2 of - with -
+-- sequence weir_log.special_20 of - with -
+-- sequence weir_log.special_21 of - with -
+-- sequence weir_log.special_22 of - with -
+-- sequence weir_log.special_23 of - with -
+-- sequence weir_log.special_24 of - with -
+-- sequence weir_log.special_25 of - with -
+-- sequence weir_log.special_26 of - with -
+-- sequence weir_log.special_27 of - with -
+-- sequence weir_log.special_28 of - with -
+-- sequence weir_log.special_29 of - with -
+-- sequence weir_log.special_3 of - with -
+-- sequence weir_log.special_30 of - with -
+-- sequence weir_log.special_31 of - with -
+-- sequence weir_log.special_32 of - with -
+-- sequence weir_log.special_33 of - with -
+-- sequence weir_log.special_34 of - with -
+-- sequence weir_log.special_35 of - with -
+-- sequence weir_log.special_36 of - with -
+-- sequence weir_log.special_37 of - with -
+-- sequence weir_log.special_38 of - with -
+-- sequence weir_log.special_39 of - with -
+-- sequence weir_log.special_4 of - with -
+-- sequence weir_log.special_40 of - with -
+-- sequence weir_log.special_41 of - with -
+-- sequence weir_log.special_42 of - with -
+-- sequence weir_log.special_43 of - with -
+-- sequence weir_log.special_44 of - with -
+-- sequence weir_log.special_45 of - with -
+-- sequence weir_log.special_46 of - with -
+-- sequence weir_log.special_47 of - with -
+-- sequence weir_log.special_48 of - with -
+-- sequence weir_log.special_49 of - with -
+-- sequence weir_log.special_5 of - with -
+-- sequence weir_log.special_50 of - with -
+-- sequence weir_log.special_51 of - with -
+-- sequence weir_log.special_52 of - with -
+-- sequence weir_log.special_53 of - with -
+-- sequence weir_log.special_54 of - with -
+-- sequence weir_log.special_55 of - with -
+-- sequence weir_log.special_56 of - with -
+-- sequence weir_log.special_57 of - with -
+-- sequence weir_log.special_58 of - with -
+-- sequence weir_log.special_59 of - with -
+-- sequence weir_log.special_6 of - with -
+-- sequence weir_log.special_60 of - with -
+-- sequence weir_log.special_61 of - with -
+-- sequence weir_log.special_62 of - with -
+-- sequence weir_log.special_63 of - with -
+-- sequence weir_log.special_7 of - with -
+-- sequence weir_log.special_8 of - with -
+-- sequence weir_log.special_9 of - with -
 -- sequence weir_log.waiting_0 of - with -
 -- sequence weir_log.waiting_1 of - with -
 -- sequence weir_log.waiting_10 of - with -
@@ -137,7 +201,6 @@
 -- type weir_internal.parked_row of - with -
 -- type weir_internal.peeked of - with -
 -- type weir_internal.place of - with -
--- type weir_internal.plain of - with -
 -- type weir_internal.reading of - with -
 -- type weir_internal.source of - with -
 -- type weir_internal.waiting_record of - with -
@@ -472,26 +535,12 @@
 -- column weir_internal.place.seg no. 4 bigint p 
 -- column weir_internal.place.since no. 5 timestamp with time zone p 
 -- column weir_internal.place.txid no. 6 xid8 p 
--- column weir_internal.plain.cur no. 6 pg_snapshot x 
--- column weir_internal.plain.cursor_id no. 4 bigint p 
--- column weir_internal.plain.group_no no. 2 integer p 
--- column weir_internal.plain.low no. 8 bigint p 
--- column weir_internal.plain.next_expiry no. 9 timestamp with time zone p 
--- column weir_internal.plain.now no. 13 pg_snapshot x 
--- column weir_internal.plain.pos no. 12 bigint p 
--- column weir_internal.plain.prev no. 5 pg_snapshot x 
--- column weir_internal.plain.queue_no no. 1 integer p 
--- column weir_internal.plain.record no. 14 weir_internal.log_record x 
--- column weir_internal.plain.seg no. 7 bigint p 
--- column weir_internal.plain.since no. 3 timestamp with time zone p 
--- column weir_internal.plain.total no. 10 bigint p 
--- column weir_internal.plain.txid no. 11 xid8 p 
 -- column weir_internal.queues.aging no. 9 interval p not null default '00:01:00'::interval
 -- column weir_internal.queues.backlog_max no. 14 bigint p 
 -- column weir_internal.queues.backlog_sequence no. 15 regclass p 
--- column weir_internal.queues.created_at no. 18 timestamp with time zone p not null default now()
+-- column weir_internal.queues.created_at no. 19 timestamp with time zone p not null default now()
 -- column weir_internal.queues.dedup_window no. 13 interval p default '00:05:00'::interval
--- column weir_internal.queues.job_retention no. 17 interval p not null default '1 day'::interval
+-- column weir_internal.queues.job_retention no. 18 interval p not null default '1 day'::interval
 -- column weir_internal.queues.key_epochs no. 6 integer[] x not null default '{16}'::integer[]
 -- column weir_internal.queues.key_lanes no. 5 integer p not null default 16
 -- column weir_internal.queues.keyed no. 7 boolean p not null default false
@@ -502,6 +551,7 @@
 -- column weir_internal.queues.origin no. 4 oid[] x not null 
 -- column weir_internal.queues.paused no. 11 boolean p not null default false
 -- column weir_internal.queues.priorities no. 8 integer p not null default 1
+-- column weir_internal.queues.special no. 17 regclass p not null 
 -- column weir_internal.queues.ttl no. 12 interval p not null default '00:00:00'::interval
 -- column weir_internal.queues.waiting no. 16 regclass p not null 
 -- column weir_internal.reading.more no. 5 boolean p 
@@ -1048,6 +1098,7 @@
 -- function weir_internal.examine_log(l weir_internal.logs) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_references() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_relations(l weir_internal.logs) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.examine_upkeep() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_gate(p_verb text, p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_unknown(p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_unknown_group(p_queue text, p_group text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1115,6 +1166,7 @@
 -- function weir_internal.settle_lock(p_group integer) returns bigint i - {owner=X/owner}
 -- function weir_internal.slice(r weir_internal.log_record, p_claim bigint, p_skip integer, p_n integer) returns weir.message_record v - {owner=X/owner}
 -- function weir_internal.snapshot() returns pg_snapshot v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.special_lock(p_mark regclass) returns bigint i - {owner=X/owner}
 -- function weir_internal.start_backlog(p_queue integer) returns regclass v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_cursor(q weir_internal.queues, p_at_end boolean) returns weir_internal.claim v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.start_rate(g weir_internal.groups) returns regclass v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1189,8 +1241,6 @@
 -- function weir_log.claim_messages(c weir_internal.claim, p_queue integer, p_ids int8multirange) returns TABLE(id bigint, key text, headers jsonb, payload jsonb, enqueued_at timestamp with time zone, attempts integer) v - {owner=X/owner}
 -- function weir_log.claim_new(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_want integer, p_lease interval) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_parked(q weir_internal.queues, g weir_internal.groups, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
--- function weir_log.claim_plain_0(p_ring bigint, p weir_internal.plain, p_id bigint, p_next boolean, p_from xid8, p_from_pos bigint, p_txid xid8, p_pos bigint, p_ids int8multirange, p_n integer, p_lease interval) returns boolean v - {owner=X/owner}
--- function weir_log.claim_plain_1(p_ring bigint, p weir_internal.plain, p_id bigint, p_next boolean, p_from xid8, p_from_pos bigint, p_txid xid8, p_pos bigint, p_ids int8multirange, p_n integer, p_lease interval) returns boolean v - {owner=X/owner}
 -- function weir_log.claim_record(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_messages weir_internal.delayed_row[], p_lease interval) returns weir.message_record v - {owner=X/owner}
 -- function weir_log.claim_state(p_claim bigint, OUT parts weir_internal.claim[], OUT ids int8multirange, OUT done int8multirange, OUT taken int8multirange, OUT deadline timestamp with time zone, OUT parked boolean) returns record v - {owner=X/owner}
 -- function weir_log.claim_stripe(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
@@ -1199,6 +1249,7 @@
 -- function weir_log.claims_between(c weir_internal.claim, p_max integer, p_newest boolean) returns TABLE(id bigint, n integer, total bigint, claimed_at timestamp with time zone, attempt integer, left_n integer, deadline timestamp with time zone, was_taken boolean) s - {owner=X/owner}
 -- function weir_log.claims_with(c weir_internal.claim, p_hashes integer[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.clear_key_queues(g weir_internal.groups) returns void v - {owner=X/owner}
+-- function weir_log.clear_special() returns integer v - {owner=X/owner}
 -- function weir_log.configure_group(p_queue text, p_group text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.configure_limits(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns weir_internal.groups v {"search_path=pg_catalog, pg_temp",enable_seqscan=off} {owner=X/owner}
 -- function weir_log.configure_queue(p_queue text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1288,9 +1339,6 @@
 -- function weir_log.is_for(g weir_internal.groups, d weir_log.delayed) returns boolean v - {owner=X/owner}
 -- function weir_log.is_free(p_table integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_free(q weir_internal.queues, g weir_internal.groups, p_key_queue text, p_no bigint, INOUT p_cursors weir_internal.claim[], OUT is_so boolean) returns record v - {owner=X/owner}
--- function weir_log.is_late_0(p weir_internal.plain) returns boolean v - {owner=X/owner}
--- function weir_log.is_late_1(p weir_internal.plain) returns boolean v - {owner=X/owner}
--- function weir_log.is_late_2(p weir_internal.plain) returns boolean v - {owner=X/owner}
 -- function weir_log.is_parked(g weir_internal.groups, p_lane integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_stale(p_table integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_unclaimed(c weir_internal.claim, p_since timestamp with time zone, p_seg bigint, p_txid xid8, p_id bigint, p_enqueued_at timestamp with time zone) returns boolean v - {owner=X/owner}
@@ -1330,6 +1378,7 @@
 -- function weir_log.lock_segment(p_seg bigint, OUT table_name text, OUT condition text) returns record v - {owner=X/owner}
 -- function weir_log.log_figures(p_queue text) returns weir.group_stats s - {owner=X/owner}
 -- function weir_log.mark_parked(p_claim bigint) returns void v - {owner=X/owner}
+-- function weir_log.mark_special(q weir_internal.queues) returns void v - {owner=X/owner}
 -- function weir_log.mark_waiting(p_queue text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.merge_idle_stripes(p_table integer) returns void v - {owner=X/owner}
 -- function weir_log.merge_stripes(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_now timestamp with time zone) returns void v - {owner=X/owner}
@@ -1361,12 +1410,6 @@
 -- function weir_log.peek_0(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.peek_1(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.peek_2(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
--- function weir_log.peek_plain_0_0(p_queue text, p_group text, p_hi bigint, p_max integer) returns weir_internal.plain v - {owner=X/owner}
--- function weir_log.peek_plain_0_1(p_queue text, p_group text, p_hi bigint, p_max integer) returns weir_internal.plain v - {owner=X/owner}
--- function weir_log.peek_plain_0_2(p_queue text, p_group text, p_hi bigint, p_max integer) returns weir_internal.plain v - {owner=X/owner}
--- function weir_log.peek_plain_1_0(p_queue text, p_group text, p_hi bigint, p_max integer) returns weir_internal.plain v - {owner=X/owner}
--- function weir_log.peek_plain_1_1(p_queue text, p_group text, p_hi bigint, p_max integer) returns weir_internal.plain v - {owner=X/owner}
--- function weir_log.peek_plain_1_2(p_queue text, p_group text, p_hi bigint, p_max integer) returns weir_internal.plain v - {owner=X/owner}
 -- function weir_log.progress(p_queue text, p_claim bigint, p_id bigint, p_progress jsonb, p_lease interval) returns boolean v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.purge(p_queue text, p_group text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.purge_group(q weir_internal.queues, g weir_internal.groups) returns bigint v - {owner=X/owner}
@@ -1382,16 +1425,18 @@
 -- function weir_log.read_claims(g weir_internal.groups, p_max integer, p_after bigint) returns SETOF weir.claim_status s - {owner=X/owner}
 -- function weir_log.read_interval(c weir_internal.claim, p_queue integer, p_since timestamp with time zone, p_want integer) returns weir_internal.reading v - {owner=X/owner}
 -- function weir_log.read_messages(q weir_internal.queues, p_ids bigint[], p_now timestamp with time zone) returns SETOF weir.stored_message s - {owner=X/owner}
--- function weir_log.read_plain_0(p weir_internal.plain, p_want integer) returns weir_internal.log_record[] v - {owner=X/owner}
--- function weir_log.read_plain_1(p weir_internal.plain, p_want integer) returns weir_internal.log_record[] v - {owner=X/owner}
--- function weir_log.read_plain_2(p weir_internal.plain, p_want integer) returns weir_internal.log_record[] v - {owner=X/owner}
 -- function weir_log.read_source(s weir_internal.source, p_queue integer, p_group integer, p_ids int8multirange) returns TABLE(id bigint, key text, headers jsonb, payload jsonb, enqueued_at timestamp with time zone, attempts integer) v - {owner=X/owner}
 -- function weir_log.read_states(q weir_internal.queues, p_ids bigint[], p_txids xid8[], p_now timestamp with time zone, OUT ids bigint[], OUT claims bigint[]) returns record s - {owner=X/owner}
 -- function weir_log.ready_lanes(q weir_internal.queues, g weir_internal.groups, p_now timestamp with time zone) returns integer[] v - {owner=X/owner}
 -- function weir_log.receive(p_queue text, p_group text, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.receive_limited(p weir_internal.peeked, p_max integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.receive_many(p_queue text, p_group text, p_maxes integer[], p_leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
--- function weir_log.receive_plainly(p_queue text, p_group text, p_max integer, p_lease interval) returns weir.message_record[] v - {owner=X/owner}
+-- function weir_log.receive_plainly_0_0(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
+-- function weir_log.receive_plainly_0_1(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
+-- function weir_log.receive_plainly_0_2(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
+-- function weir_log.receive_plainly_1_0(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
+-- function weir_log.receive_plainly_1_1(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
+-- function weir_log.receive_plainly_1_2(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.record_dedup_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.records_0(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
 -- function weir_log.records_1(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}

@@ -1,9 +1,8 @@
 -- weir_log.mark_special(q), weir_log.clear_special()
--- Whether receives of a queue must look aside. 64 sequences, which several queues share, say 1 while one of their queues
--- may have something delayed or claimed out of that, keys that its row does not tell of yet, or something cancelled; a
--- plain receive looks for these only then. Who adds such a row marks it first; maintain clears the mark when there is
--- none, while nobody who marked it has an open transaction.
---
+-- Whether receives of a queue must look aside. 64 sequences, which several queues share, say 1 while one of their
+-- queues may have something delayed or claimed out of that, keys that its row does not tell of yet, or something
+-- cancelled; a plain receive looks for these only then. Who adds such a row marks it first; maintain clears the mark
+-- when there is none, while nobody who marked it has an open transaction.
 -- Parameters:
 --   q  the queue
 -- Returns: mark_special: nothing; clear_special: how many marks were cleared.

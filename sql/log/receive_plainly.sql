@@ -144,7 +144,7 @@ begin
             exit when v_taken >= p_max;
         end loop;
     end if;
-    if v_claim %% 16 = 0 then
+    if random() < 0.0625 then -- see lease
         v_low := coalesce((select u.id from weir_log.unfinished(v_group, 0, 1, v_low, 'infinity', 1) u), v_claim);
     end if;
     v_time := weir_internal.clock();

@@ -175,6 +175,12 @@ func badHabits() map[string]illness {
 				"array_fill('1'::jsonb, array[200]), array(select 'k' || greatest(i, 150) from generate_series(1, 200) i))")
 			return []string{"select weir.drop_group('jobs', 'orderly')"}
 		}, `^warning \| hot_key \| jobs \| orderly \| k150 \| This key has 75 %`},
+	}
+}
+
+// heldUp are illnesses of transactions, clocks and maintenance.
+func heldUp() map[string]illness {
+	return map[string]illness{
 		"a paused group with a backlog": {func(b bench) []string {
 			b.run("select weir.pause('jobs', 'default')", "select weir.send('jobs', '1')")
 			b.clock.Advance(b, 20*time.Minute)
@@ -210,7 +216,8 @@ func badHabits() map[string]illness {
 			return []string{"call weir.maintain()"}
 		}, `^error \| clock_went_back \| (00:59|01:00)`},
 		"no maintenance": {func(b bench) []string {
-			b.run("select weir.send('jobs', '1')", "update weir_internal.installation set installed_at = now() - interval '1 day'",
+			b.run("select weir.send('jobs', '1')",
+				"update weir_internal.installation set installed_at = now() - interval '1 day'",
 				"select setval('weir_internal.maintained_at', weir_internal.to_micros(now() - interval '10 minutes'))")
 			return []string{"call weir.maintain()"}
 		}, `^warning \| no_maintenance \| 00:1`},
@@ -223,6 +230,7 @@ func TestEachFindingIsProvoked(t *testing.T) {
 	t.Parallel()
 	all := changedByHand()
 	maps.Copy(all, badHabits())
+	maps.Copy(all, heldUp())
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(b bench) {
@@ -259,7 +267,8 @@ func TestRolesAreToldByTheirRights(t *testing.T) {
 			if err != nil || got != want {
 				b.Errorf("who has the right to %s finds %q, %v; want %q", right, got, err, want)
 			}
-			err = conn.QueryRow(b.Context(), `select string_agg(queue_name || ' ' || waiting, ', ') from weir.stats()`).Scan(&got)
+			err = conn.QueryRow(b.Context(),
+				`select string_agg(queue_name || ' ' || waiting, ', ') from weir.stats()`).Scan(&got)
 			if err != nil || got != "jobs 1" {
 				b.Errorf("who has the right to %s is told %q, %v", right, got, err)
 			}
