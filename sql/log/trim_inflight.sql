@@ -23,18 +23,20 @@ as $body$
 declare
     o record;
     v_done int8multirange;
+    v_seen bigint;
 begin
     claims := '{}';
     keys := '{}';
     for o in
-        select distinct on (l.claim, l.id) l.claim, l.ids, l.keys -- at a turn a row may stand in both tables
-        from unnest(p_claims) u
+        select l.* from unnest(p_claims) u
         cross join lateral (
-            select * from weir_log.claims_%1$s c
-            where c.claim = u and c.kind = 'c' and c.lane = p_lane) l
+            select c.claim, c.id, c.ids, c.keys from weir_log.claims_%1$s c
+            where c.claim = u and c.kind = 'c' and c.lane = p_lane order by c.claim, c.kind, c.id) l
         where (select true from weir_log.claims_%1$s d -- settled as a whole, as nearly always
                where d.claim = u and d.kind = 'D' and d.ids is null limit 1) is null
     loop
+        continue when o.id = v_seen; -- at a turn a row stands in both tables
+        v_seen := o.id;
         select range_agg(m) into v_done
         from weir_log.claims_%1$s d
         cross join lateral unnest(
