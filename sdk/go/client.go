@@ -253,8 +253,8 @@ func (c *Client) InSQL(tx SQLQuerier) *Client {
 }
 
 // Transaction runs fn with a client whose calls share one transaction: committed when fn returns nil, else rolled
-// back. Over HTTP that client can Send, SendBatch, Ack, AckAll and Finish; the calls go out when fn returns, so that within it
-// they give zeros. The error is ErrOutcomeUnknown when the commit failed in a way that leaves it open.
+// back. Over HTTP that client can Send, SendBatch, Ack, AckAll and Finish; the calls go out when fn returns, so that
+// within it they give zeros. The error is ErrOutcomeUnknown when the commit failed in a way that leaves it open.
 func (c *Client) Transaction(ctx context.Context, fn func(tx *Client) error) error {
 	if h, ok := c.b.(*httpBackend); ok {
 		return h.transaction(ctx, c.hook, fn)
@@ -366,7 +366,9 @@ func (c *Client) Publish(
 }
 
 // Receive claims messages: 1 unless Max says more, for 30 seconds unless Lease says otherwise.
-func (c *Client) Receive(ctx context.Context, queue string, opts ...ReceiveOption) (Messages[json.RawMessage], error) {
+func (c *Client) Receive(
+	ctx context.Context, queue string, opts ...ReceiveOption,
+) (Messages[json.RawMessage], error) {
 	return c.receive(ctx, queue, collectReceive(1, opts))
 }
 

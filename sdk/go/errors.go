@@ -48,8 +48,8 @@ var (
 	errSendAlone = errors.New("a message could not be sent together with others")
 )
 
-// SQLSTATEs of a connection that cannot be made, of one that broke, of a payload that is no JSON or no text, and of what
-// is not there to be called.
+// SQLSTATEs of a connection that cannot be made, of one that broke, of a payload that is no JSON or no text, and of
+// what is not there to be called.
 const (
 	codeCannotConnect     = "08001"
 	codeBroken            = "08006"

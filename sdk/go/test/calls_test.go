@@ -283,7 +283,8 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 			list = append(list, map[string]any{
 				"group": g.Group, "ordered": g.Ordered, "max_attempts": g.MaxAttempts, "paused": g.Paused,
 				"backoff_min_ms": g.BackoffMin.Milliseconds(), "backoff_max_ms": g.BackoffMax.Milliseconds(),
-				"created_at": g.CreatedAt, "concurrency_max": g.ConcurrencyMax, "rate_max": g.RateMax, "rate_period_ms": g.RatePeriod.Milliseconds(),
+				"created_at": g.CreatedAt, "concurrency_max": g.ConcurrencyMax, "rate_max": g.RateMax,
+				"rate_period_ms":      g.RatePeriod.Milliseconds(),
 				"key_concurrency_max": g.KeyConcurrencyMax, "fair": g.Fair,
 			})
 		}

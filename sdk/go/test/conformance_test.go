@@ -39,8 +39,8 @@ type step struct {
 	Outside     bool             `json:"outside"`
 }
 
-// The cases run over SQL, also coalesced and with all queues in another log, and over HTTP, with and without a token, in
-// one database.
+// The cases run over SQL, also coalesced and with all queues in another log, and over HTTP, with and without a token,
+// in one database.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
