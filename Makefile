@@ -107,6 +107,11 @@ generate: ## rewrite the generated files
 	go run ./internal/errgen
 	go run ./internal/refgen
 
+.PHONY: freeze
+freeze: ## keep today's install script as that of the first release, which upgrades are tested from
+	@mkdir -p test/upgrade/testdata
+	go run ./cmd/weir install --print | gzip -9n >test/upgrade/testdata/0.3.0.sql.gz
+
 .PHONY: fmt
 fmt: ## format the Go files
 	$(LINT) fmt
@@ -181,7 +186,7 @@ $(PG_VERSIONS:%=engine-%): engine-%:
 
 .PHONY: upgraded
 upgraded: ## the suites of behaviour in a database that the first release made, on the oldest PostgreSQL
-	export WEIR_TEST_UPGRADE_FROM=$(CURDIR)/test/upgrade/testdata/0.1.0.sql.gz; \
+	export WEIR_TEST_UPGRADE_FROM=$(CURDIR)/test/upgrade/testdata/0.3.0.sql.gz; \
 		$(call testsum,upgraded,$(firstword $(PG_VERSIONS))) -p 2 -timeout 10m $(BEHAVIOUR:%=./test/%/...)
 
 .PHONY: pooler

@@ -321,7 +321,7 @@ $c$),
 ('configure_log', $c$
 Changes settings of a log.
 
-Parameters: as weir.create_log; what is null stays
+Parameters: as weir.create_log; what is null stays as it is
 Returns: nothing.
 Raises: WR005, WR006
 Locks: the log's row, until the transaction ends.
@@ -1131,6 +1131,30 @@ The release that is installed in this database.
 Returns: a version such as 0.2.0.
 Raises: none
 Locks: none
+$c$),
+('stats', $c$
+How each group of a queue stands.
+
+Parameters:
+  queue_name  the queue; null = all that the caller consumes from or administers
+Returns: one row a group, by queue and group; see weir.group_stats. The messages of the queues of a log are counted
+at one moment, each once: a group of which waiting, claimed, delayed and parked are 0 has nothing to do. Numbers of
+messages are exact when small: of each kind while there are less than 1,000 rows to read (a row of the log is what
+one call sent into one lane, up to 1,000 messages). Beyond that they are estimates from 32 pages of the table, 3 to
+10 per cent off; `exact` is false, and the cost stays the same whatever the backlog. Rates are those of the last
+messages: up to 200 records of a lane, and no older than a minute. What is told of the log is repeated in each row.
+Raises: WR001, WR012, WR019
+Locks: ACCESS SHARE on the tables of the log, until the transaction ends.
+$c$),
+('doctor', $c$
+Looks for what is wrong, or will be, and says what to do about it. A healthy database has no errors or warnings.
+Whoever consumes from a queue or administers it is told about the queue; who administers one, and the role that
+installed Weir, about the database, the logs and the server too. Of other sessions it tells what the owner of Weir
+may see.
+
+Returns: one row a finding, the worst first, see weir.finding.
+Raises: none
+Locks: as weir.stats.
 $c$)
         ) as t (name, text)
         join pg_proc p on p.proname = t.name and p.pronamespace = 'weir'::regnamespace

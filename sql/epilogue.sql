@@ -1,5 +1,15 @@
--- End of an install or upgrade: functions of an older release removed, rights given back and closed, gates made anew,
--- the version noted.
+-- End of an install or upgrade: further logs made like the log main, functions of an older release removed, rights
+-- given back and closed, gates made anew, the version noted.
+do $$
+declare
+    l weir_internal.logs;
+begin
+    for l in select * from weir_internal.logs w where w.name <> 'main' order by w.no loop
+        perform weir_internal.create_log_relations(l.schema_name, l.unlogged);
+        perform weir_internal.create_log_functions(l.schema_name);
+    end loop;
+end
+$$;
 select weir_internal.drop_obsolete_functions();
 revoke all on all routines in schema weir, weir_internal, weir_log, weir_gates from public;
 do $$

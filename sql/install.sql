@@ -3,6 +3,9 @@
 -- The list is the table of contents. Tables change by numbered steps in upgrade/; everything else is replaced.
 begin;
 \ir prologue.sql
+-- Upgrade steps: upgrade/NNNN_what.sql from the oldest, each of which runs once in a database of an older release
+\ir internal/lock_tables.sql
+-- Types and tables
 \ir types/message.sql
 \ir types/message_record.sql
 \ir types/log_record.sql
@@ -16,6 +19,9 @@ begin;
 \ir types/key_queue_row.sql
 \ir types/key_turn.sql
 \ir types/place.sql
+\ir types/waiting_record.sql
+\ir types/group_stats.sql
+\ir types/finding.sql
 \ir types/group_state.sql
 \ir types/stored_message.sql
 \ir types/claim_status.sql
@@ -37,7 +43,6 @@ begin;
 \ir tables/workflow_jobs.sql
 \ir tables/workflow_ends.sql
 \ir types/peeked.sql
-\ir types/plain.sql
 \ir internal/clock.sql
 \ir internal/snapshot.sql
 \ir internal/to_micros.sql
@@ -92,6 +97,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/append_record.sql
 \ir log/append_claim.sql
 \ir log/append_batch.sql
+\ir log/mark_special.sql
 \ir log/delay.sql
 \ir log/send.sql
 \ir log/send_batch.sql
@@ -251,7 +257,6 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/fire_schedules.sql
 \ir functions/next_times.sql
 -- Rotation
-\ir internal/dumping.sql
 \ir internal/rotation_lock.sql
 \ir internal/try_lock_table.sql
 \ir internal/fold_keyed_queues.sql
@@ -278,6 +283,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/move_remainders.sql
 \ir log/empty_segments.sql
 \ir log/trim_rest.sql
+\ir log/new_base.sql
 \ir log/carry_claims.sql
 \ir log/rotate_claims.sql
 \ir log/trim_delayed.sql
@@ -334,6 +340,23 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/drop_obsolete_functions.sql
 \ir internal/restore_grants.sql
 \ir internal/restore_gates.sql
+-- How it stands
+\ir internal/holder_of.sql
+\ir internal/lock_holders.sql
+\ir internal/sample_rows.sql
+\ir log/accessors_stats.sql
+\ir log/claim_depth.sql
+\ir log/aside_depth.sql
+\ir log/group_depth.sql
+\ir log/depths.sql
+\ir log/log_figures.sql
+\ir log/stats.sql
+\ir log/examine.sql
+\ir internal/examine_relations.sql
+\ir internal/examine_log.sql
+\ir internal/examine_references.sql
+\ir internal/examine_upkeep.sql
+\ir internal/examine_database.sql
 -- Queues and groups
 \ir functions/create_queue.sql
 \ir functions/configure_queue.sql
@@ -398,7 +421,9 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/find_token.sql
 -- Version
 \ir functions/version.sql
--- Looking
+-- How it stands, for operators
+\ir functions/stats.sql
+\ir functions/doctor.sql
 \ir comments_generated.sql
 \ir epilogue.sql
 commit;

@@ -35,5 +35,5 @@ create schema if not exists weir_gates;
 revoke all on schema weir, weir_internal, weir_log, weir_gates from public;
 -- The functions that are here, and who was granted them: see the epilogue. It drops this table again.
 create table weir_internal.functions_before as
-select oid, ctid as place, pronamespace, proname, proowner, proacl from pg_proc
-where pronamespace in ('weir'::regnamespace, 'weir_internal'::regnamespace, 'weir_log'::regnamespace);
+select p.oid, p.ctid as place, p.pronamespace, p.proname, p.proowner, p.proacl
+from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname ~ '^weir(_internal|_log(_.*)?)?$';

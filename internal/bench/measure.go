@@ -28,6 +28,14 @@ func (s *scratch) measure(ctx context.Context, l load) (m measurement, err error
 	if err != nil {
 		return m, err
 	}
+	before := s.consumed
+	if s.sys.partial {
+		now, err := s.counts(ctx)
+		if err != nil {
+			return m, err
+		}
+		before = now.consumed
+	}
 	var meter *cpuMeter
 	if s.env.local {
 		meter = startMeter(ctx, s.env.admin, s.name)
@@ -53,8 +61,11 @@ func (s *scratch) measure(ctx context.Context, l load) (m measurement, err error
 	if err != nil {
 		return m, err
 	}
+	if after.uncounted {
+		after.sent = s.sent + m.transactions*l.sends
+	}
 	m.wal = end - wal
-	m.sent, m.consumed, m.claimed = after.sent-s.sent, after.consumed-s.consumed, after.claimed
+	m.sent, m.consumed, m.claimed = after.sent-s.sent, after.consumed-before, after.claimed
 	if m.sent != m.transactions*l.sends || m.consumed < 0 || m.consumed > m.transactions*l.receives {
 		return m, fmt.Errorf("%w: %s sent %d and consumed %d in %d transactions of %d and %d", ErrCounts, s.sys.name,
 			m.sent, m.consumed, m.transactions, l.sends, l.receives)

@@ -124,7 +124,10 @@ func upkeep(ctx context.Context, conn *pgx.Conn, text string) error {
 }
 
 // counts is what the database says about the queue.
-type counts struct{ sent, consumed, claimed int64 }
+type counts struct {
+	sent, consumed, claimed int64
+	uncounted               bool // the database does not know how many were sent
+}
 
 func (s *scratch) counts(ctx context.Context) (counts, error) {
 	text, err := s.sys.text("counts")
@@ -137,10 +140,14 @@ func (s *scratch) counts(ctx context.Context) (counts, error) {
 	if err := s.conn.QueryRow(ctx, text).Scan(&sent, &consumed, &c.claimed); err != nil {
 		return c, fmt.Errorf("count messages: %w", err)
 	}
-	if sent != nil && consumed != nil {
-		c.sent, c.consumed = *sent, *consumed
+	c.uncounted = sent == nil && consumed != nil
+	if sent != nil {
+		c.sent = *sent
 	}
-	if c.consumed < 0 || c.claimed < 0 || c.consumed+c.claimed > c.sent {
+	if consumed != nil {
+		c.consumed = *consumed
+	}
+	if c.consumed < 0 || c.claimed < 0 || !c.uncounted && c.consumed+c.claimed > c.sent {
 		return c, fmt.Errorf("%w: %s has %d sent, %d consumed, %d claimed", ErrCounts, s.sys.name, c.sent, c.consumed,
 			c.claimed)
 	}

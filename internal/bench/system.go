@@ -23,12 +23,13 @@ type system struct {
 	version string
 	upkeep  bool // it has an upkeep.sql, which somebody has to call
 	settles bool // a receive finishes what it returns; there is no ack
+	partial bool // a receive may return less than it asks for, and to count reads no messages
 }
 
 // weir is this repository's engine, as `weir install` puts it into a database.
 func weir() system {
 	return system{
-		name: "weir", install: migrate.Install, upkeep: true,
+		name: "weir", install: migrate.Install, upkeep: true, partial: true,
 		version: migrate.Version(),
 	}
 }

@@ -83,8 +83,6 @@ func appTakeFlags(flags *pflag.FlagSet, o *bench.Options) {
 		"messages that the first group acks and sends on in one transaction")
 	flags.IntVar(&o.SecondConsumers, "second-consumers", 0, "handlers of the second queue (default 80 scaled)")
 	flags.DurationVar(&o.SecondWork, "second-work", o.SecondWork, "what those take")
-	flags.IntVar(&o.Lanes, "lanes", o.Lanes, "lanes of the queues")
-	flags.DurationVar(&o.Patience, "patience", o.Patience, "of the groups")
 	flags.DurationVar(&o.Retention, "retention", o.Retention, "how long finished messages are kept")
 	flags.DurationVar(&o.TTL, "ttl", o.TTL, "how long messages wait to be taken")
 }

@@ -58,14 +58,14 @@ func findings(w io.Writer, list []engine.Finding) {
 
 // adopt makes queues usable that came in a dump.
 func (a *app) adopt() *cobra.Command {
-	return leaf("adopt [QUEUE]", "Make queues usable that came into this database by pg_dump and restore",
+	return leaf("adopt [LOG]", "Make queues usable that came into this database by pg_dump and restore",
 		cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
 			return a.with(ctx, func(client *engine.Client) error {
-				queue := ""
+				log := ""
 				if len(args) > 0 {
-					queue = args[0]
+					log = args[0]
 				}
-				n, err := client.Adopt(ctx, queue)
+				n, err := client.Adopt(ctx, log)
 				if err != nil {
 					return err
 				}

@@ -140,7 +140,7 @@ func (a *app) queueShow() *cobra.Command {
 
 // groupStats writes the table of `queue show` and `status`, and what keeps queues from giving space back.
 func groupStats(w io.Writer, groups []engine.GroupStats) {
-	columns(w, "QUEUE", "GROUP", "WAITING", "CLAIMED", "DELAYED", "PARKED", "DEAD", "OLDEST", "SEGMENTS", "BYTES")
+	columns(w, "QUEUE", "GROUP", "WAITING", "CLAIMED", "DELAYED", "PARKED", "DEAD", "OLDEST", "IN/S", "OUT/S")
 	for _, g := range groups {
 		about := ""
 		if !g.Exact {
@@ -148,19 +148,26 @@ func groupStats(w io.Writer, groups []engine.GroupStats) {
 		}
 		number := func(n int64) string { return about + strconv.FormatInt(n, 10) }
 		columns(w, g.Queue, g.Group, number(g.Waiting), g.Claimed, number(g.Delayed), number(g.Parked), number(g.Dead),
-			top.Age(g.OldestAge), g.Segments, bytesOf(g.Bytes))
+			top.Age(g.OldestAge), perSecond(g.SentRate), perSecond(g.DeliveredRate))
 	}
 	told := map[string]bool{}
 	for _, g := range groups {
-		if g.BlockedBy != nil && !told[g.Queue] {
-			told[g.Queue] = true
-			fmt.Fprintf(w, "\n%s keeps its oldest segment: %s\n", g.Queue, blocker(g))
+		if g.Expired > 0 {
+			fmt.Fprintf(w, "\n%d waiting for %s of %s were in the hands of consumers whose lease has ended\n",
+				g.Expired, g.Group, g.Queue)
+		}
+		if g.BlockedBy != nil && !told[g.Log] {
+			told[g.Log] = true
+			fmt.Fprintf(w, "\nthe log %s keeps its oldest segment: %s\n", g.Log, blocker(g))
 		}
 		if g.HeldBy != nil {
 			fmt.Fprintf(w, "\n%s of %s is held back by its own limit: %s\n", g.Group, g.Queue, *g.HeldBy)
 		}
 	}
 }
+
+// perSecond words a rate.
+func perSecond(rate float64) string { return strconv.FormatFloat(rate, 'f', 1, 64) }
 
 // blocker words what keeps a segment.
 func blocker(g engine.GroupStats) string {

@@ -14,14 +14,18 @@ func TestTheStatusMarksEstimatesAndNamesWhatKeepsASegment(t *testing.T) {
 	var text strings.Builder
 	groupStats(&text, []engine.GroupStats{
 		{
-			Queue: "q", Group: "a", Waiting: 5, Exact: true, OldestAge: 5400, Bytes: 64 << 20,
+			Queue: "q", Group: "a", Waiting: 5, Exact: true, OldestAge: 5400, SentRate: 2.5, Log: "main", Expired: 2,
 			BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query,
 		},
-		{Queue: "q", Group: "b", Waiting: 1e6, Claimed: 3, BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query},
+		{
+			Queue: "q", Group: "b", Waiting: 1e6, Claimed: 3, Log: "main",
+			BlockedBy: &by, BlockerAge: &age, BlockerQuery: &query,
+		},
 	})
 	_, rows, _ := strings.Cut(text.String(), "\n")
-	const want = "q\ta\t5\t0\t0\t0\t0\t90m\t0\t64 MiB\nq\tb\t~1000000\t3\t~0\t~0\t~0\t-\t0\t0 B\n" +
-		"\nq keeps its oldest segment: transaction of process 7, open for 61s: update stock\n"
+	const want = "q\ta\t5\t0\t0\t0\t0\t90m\t2.5\t0.0\nq\tb\t~1000000\t3\t~0\t~0\t~0\t-\t0.0\t0.0\n" +
+		"\n2 waiting for a of q were in the hands of consumers whose lease has ended\n" +
+		"\nthe log main keeps its oldest segment: transaction of process 7, open for 61s: update stock\n"
 	if rows != want {
 		t.Errorf("printed\n%s\nwant\n%s", rows, want)
 	}

@@ -37,7 +37,7 @@ func TestReceiveWithAckFinishesWhatItWrote(t *testing.T) {
 	if got := payloads(t, s.ok("", "receive", "q", "--max", "2", "--ack")); got != "1 2" {
 		t.Errorf("received %s", got)
 	}
-	want := `"waiting":0,"claimed":0,"delayed":0,"parked":0,"dead":0`
+	want := `"waiting":0,"expired":0,"claimed":0,"delayed":0,"parked":0,"dead":0`
 	if out := s.ok("", "status", "-o", "json"); !strings.Contains(out, want) {
 		t.Errorf("status %s", out)
 	}
@@ -83,7 +83,7 @@ func TestFollowWritesWhatIsSentMeanwhileUntilItIsInterrupted(t *testing.T) {
 		t.Errorf("interrupted: %+v", r)
 	}
 	pgtest.WaitFor(t, "the last ack", func() bool {
-		return strings.Contains(s.ok("", "status", "-o", "json"), `"waiting":0,"claimed":0`)
+		return strings.Contains(s.ok("", "status", "-o", "json"), `"waiting":0,"expired":0,"claimed":0`)
 	})
 }
 

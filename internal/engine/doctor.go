@@ -26,7 +26,8 @@ func (c *Client) Doctor(ctx context.Context) ([]Finding, error) {
 	})
 }
 
-// Adopt makes a queue, or every queue when it is empty, usable that came in a dump, and returns how many it adopted.
-func (c *Client) Adopt(ctx context.Context, queue string) (int, error) {
-	return one[int](ctx, c, "adopt queues", sqlAdopt, nonEmpty(queue))
+// Adopt makes the queues of a log, or of every log when it is empty, usable that came in a dump, and returns how many
+// they are.
+func (c *Client) Adopt(ctx context.Context, log string) (int, error) {
+	return one[int](ctx, c, "adopt queues", sqlAdopt, nonEmpty(log))
 }

@@ -30,8 +30,6 @@ const (
 	CodeWrongIsolation = "WR012"
 	// CodeNewerSchema: The engine in this database is of a newer version than the program or script that tried to install over it; nothing was changed.
 	CodeNewerSchema = "WR013"
-	// CodeLimitExceeded: A limit is reached: of this queue, or on how many queues, groups or lanes there can be.
-	CodeLimitExceeded = "WR014"
 	// CodeNotSupported: This version of the engine, or of PostgreSQL under it, cannot do what was asked.
 	CodeNotSupported = "WR015"
 	// CodeEngineCorrupt: The engine's own tables contradict each other or were changed from outside; the call was stopped before it could do harm.
@@ -62,8 +60,6 @@ const (
 	CodeTooManyRequests = "WR045"
 	// CodeInvalidKind: A job has no kind, or one that cannot be.
 	CodeInvalidKind = "WR050"
-	// CodeJobFinishedMeanwhile: Another transaction finished one of the jobs at this moment; nothing was changed.
-	CodeJobFinishedMeanwhile = "WR051"
 	// CodeInvalidSchedule: A cron expression, a time zone or another argument says no times at which a schedule could be due.
 	CodeInvalidSchedule = "WR052"
 	// CodeScheduleNotFound: No schedule has this name.
@@ -90,39 +86,37 @@ func lookup(sqlstate string) (info codeInfo, ok bool) {
 }
 
 var codeInfos = map[string]codeInfo{
-	CodeQueueNotFound:        {Name: "queue_not_found", Status: 404, Retryable: false},
-	CodeQueueExists:          {Name: "queue_exists", Status: 409, Retryable: false},
-	CodeGroupNotFound:        {Name: "group_not_found", Status: 404, Retryable: false},
-	CodeGroupExists:          {Name: "group_exists", Status: 409, Retryable: false},
-	CodeInvalidName:          {Name: "invalid_name", Status: 400, Retryable: false},
-	CodeInvalidArgument:      {Name: "invalid_argument", Status: 400, Retryable: false},
-	CodeNullPayload:          {Name: "null_payload", Status: 400, Retryable: false},
-	CodeMessageTooLarge:      {Name: "message_too_large", Status: 413, Retryable: false},
-	CodeClaimNotFound:        {Name: "claim_not_found", Status: 404, Retryable: false},
-	CodeClaimExpired:         {Name: "claim_expired", Status: 409, Retryable: false},
-	CodeIDsNotInClaim:        {Name: "ids_not_in_claim", Status: 409, Retryable: false},
-	CodeWrongIsolation:       {Name: "wrong_isolation", Status: 400, Retryable: false},
-	CodeNewerSchema:          {Name: "newer_schema", Status: 409, Retryable: false},
-	CodeLimitExceeded:        {Name: "limit_exceeded", Status: 409, Retryable: true},
-	CodeNotSupported:         {Name: "not_supported", Status: 501, Retryable: false},
-	CodeEngineCorrupt:        {Name: "engine_corrupt", Status: 500, Retryable: false},
-	CodeDeadLetterNotFound:   {Name: "dead_letter_not_found", Status: 404, Retryable: false},
-	CodeMessageNotFound:      {Name: "message_not_found", Status: 404, Retryable: false},
-	CodeRestoredFromDump:     {Name: "restored_from_dump", Status: 503, Retryable: true},
-	CodeQueueFull:            {Name: "queue_full", Status: 429, Retryable: true},
-	CodeUpgradeBlocked:       {Name: "upgrade_blocked", Status: 503, Retryable: true},
-	CodeOthersDepend:         {Name: "others_depend", Status: 409, Retryable: false},
-	CodeAlreadyFinished:      {Name: "already_finished", Status: 409, Retryable: false},
-	CodeUnauthenticated:      {Name: "unauthenticated", Status: 401, Retryable: false},
-	CodeNotAllowed:           {Name: "not_allowed", Status: 403, Retryable: false},
-	CodeTokenExists:          {Name: "token_exists", Status: 409, Retryable: false},
-	CodeTokenNotFound:        {Name: "token_not_found", Status: 404, Retryable: false},
-	CodeTooManyRequests:      {Name: "too_many_requests", Status: 429, Retryable: true},
-	CodeInvalidKind:          {Name: "invalid_kind", Status: 400, Retryable: false},
-	CodeJobFinishedMeanwhile: {Name: "job_finished_meanwhile", Status: 409, Retryable: true},
-	CodeInvalidSchedule:      {Name: "invalid_schedule", Status: 400, Retryable: false},
-	CodeScheduleNotFound:     {Name: "schedule_not_found", Status: 404, Retryable: false},
-	CodeScheduleExists:       {Name: "schedule_exists", Status: 409, Retryable: false},
-	CodeInvalidWorkflow:      {Name: "invalid_workflow", Status: 400, Retryable: false},
-	CodeConflictingSettings:  {Name: "conflicting_settings", Status: 400, Retryable: false},
+	CodeQueueNotFound:       {Name: "queue_not_found", Status: 404, Retryable: false},
+	CodeQueueExists:         {Name: "queue_exists", Status: 409, Retryable: false},
+	CodeGroupNotFound:       {Name: "group_not_found", Status: 404, Retryable: false},
+	CodeGroupExists:         {Name: "group_exists", Status: 409, Retryable: false},
+	CodeInvalidName:         {Name: "invalid_name", Status: 400, Retryable: false},
+	CodeInvalidArgument:     {Name: "invalid_argument", Status: 400, Retryable: false},
+	CodeNullPayload:         {Name: "null_payload", Status: 400, Retryable: false},
+	CodeMessageTooLarge:     {Name: "message_too_large", Status: 413, Retryable: false},
+	CodeClaimNotFound:       {Name: "claim_not_found", Status: 404, Retryable: false},
+	CodeClaimExpired:        {Name: "claim_expired", Status: 409, Retryable: false},
+	CodeIDsNotInClaim:       {Name: "ids_not_in_claim", Status: 409, Retryable: false},
+	CodeWrongIsolation:      {Name: "wrong_isolation", Status: 400, Retryable: false},
+	CodeNewerSchema:         {Name: "newer_schema", Status: 409, Retryable: false},
+	CodeNotSupported:        {Name: "not_supported", Status: 501, Retryable: false},
+	CodeEngineCorrupt:       {Name: "engine_corrupt", Status: 500, Retryable: false},
+	CodeDeadLetterNotFound:  {Name: "dead_letter_not_found", Status: 404, Retryable: false},
+	CodeMessageNotFound:     {Name: "message_not_found", Status: 404, Retryable: false},
+	CodeRestoredFromDump:    {Name: "restored_from_dump", Status: 503, Retryable: true},
+	CodeQueueFull:           {Name: "queue_full", Status: 429, Retryable: true},
+	CodeUpgradeBlocked:      {Name: "upgrade_blocked", Status: 503, Retryable: true},
+	CodeOthersDepend:        {Name: "others_depend", Status: 409, Retryable: false},
+	CodeAlreadyFinished:     {Name: "already_finished", Status: 409, Retryable: false},
+	CodeUnauthenticated:     {Name: "unauthenticated", Status: 401, Retryable: false},
+	CodeNotAllowed:          {Name: "not_allowed", Status: 403, Retryable: false},
+	CodeTokenExists:         {Name: "token_exists", Status: 409, Retryable: false},
+	CodeTokenNotFound:       {Name: "token_not_found", Status: 404, Retryable: false},
+	CodeTooManyRequests:     {Name: "too_many_requests", Status: 429, Retryable: true},
+	CodeInvalidKind:         {Name: "invalid_kind", Status: 400, Retryable: false},
+	CodeInvalidSchedule:     {Name: "invalid_schedule", Status: 400, Retryable: false},
+	CodeScheduleNotFound:    {Name: "schedule_not_found", Status: 404, Retryable: false},
+	CodeScheduleExists:      {Name: "schedule_exists", Status: 409, Retryable: false},
+	CodeInvalidWorkflow:     {Name: "invalid_workflow", Status: 400, Retryable: false},
+	CodeConflictingSettings: {Name: "conflicting_settings", Status: 400, Retryable: false},
 }

@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	sqlStats = `select queue_name, group_name, waiting, claimed, delayed, parked, dead,
-		coalesce(extract(epoch from oldest_age), 0)::float8, lanes, segments, bytes, exact, sent, delivered,
-		sent_rate, delivered_rate, rotated_at, blocked_by, blocker_pid, extract(epoch from blocker_age)::float8,
-		blocker_query, held_by
+	sqlStats = `select queue_name, group_name, waiting, expired, claimed, delayed, parked, dead,
+		coalesce(extract(epoch from oldest_age), 0)::float8, exact, sent_rate, delivered_rate, delivered_at, expiries,
+		hot_key, hot_key_share, held_by, lanes, log, held_segments, segments, bytes,
+		blocked_by, blocker_pid, extract(epoch from blocker_age)::float8, blocker_query
 		from weir.stats($1) order by queue_name, group_name`
 	sqlMaintain = `call weir.maintain($1)`
 	sqlVersion  = `select weir.version()`
@@ -19,10 +19,10 @@ const (
 func (c *Client) Stats(ctx context.Context, queue string) ([]GroupStats, error) {
 	return collect(ctx, c, "read statistics", sqlStats, func(s *GroupStats) []any {
 		return []any{
-			&s.Queue, &s.Group, &s.Waiting, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead,
-			&s.OldestAge, &s.Lanes, &s.Segments, &s.Bytes, &s.Exact, &s.Sent, &s.Delivered,
-			&s.SentRate, &s.DeliveredRate, &s.RotatedAt, &s.BlockedBy, &s.BlockerPID, &s.BlockerAge, &s.BlockerQuery,
-			&s.HeldBy,
+			&s.Queue, &s.Group, &s.Waiting, &s.Expired, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead,
+			&s.OldestAge, &s.Exact, &s.SentRate, &s.DeliveredRate, &s.DeliveredAt, &s.Expiries,
+			&s.HotKey, &s.HotKeyShare, &s.HeldBy, &s.Lanes, &s.Log, &s.HeldSegments, &s.Segments, &s.Bytes,
+			&s.BlockedBy, &s.BlockerPID, &s.BlockerAge, &s.BlockerQuery,
 		}
 	}, nonEmpty(queue))
 }

@@ -98,25 +98,30 @@ type DeadLetter struct {
 type GroupStats struct {
 	Queue     string  `json:"queue"`
 	Group     string  `json:"group"`
-	Waiting   int64   `json:"waiting" doc:"Messages that a receive could get now."`
-	Claimed   int64   `json:"claimed" doc:"Messages under a claim that is not finished, expired ones too."`
+	Waiting   int64   `json:"waiting" doc:"Messages that could be delivered now, limits and pauses apart."`
+	Expired   int64   `json:"expired" doc:"Of these: messages of claims whose lease has ended."`
+	Claimed   int64   `json:"claimed" doc:"Messages under a claim whose lease goes on."`
 	Delayed   int64   `json:"delayed" doc:"Messages that are not due yet: delayed sends and retries."`
-	Parked    int64   `json:"parked" doc:"Of an ordered group: messages of keys that are in trouble."`
+	Parked    int64   `json:"parked" doc:"Of an ordered group: messages behind others of their key."`
 	Dead      int64   `json:"dead" doc:"Dead letters."`
-	OldestAge float64 `json:"oldest_age_s" doc:"Age of the oldest waiting message in seconds; 0 when none waits."`
-	Lanes     int     `json:"lanes"`
-	Segments  int     `json:"segments"`
-	Bytes     int64   `json:"bytes" doc:"Disk space of the queue."`
+	OldestAge float64 `json:"oldest_age_s" doc:"Since when the first of those waiting could be delivered; 0: none waits."`
 	Exact     bool    `json:"exact" doc:"Whether the numbers of messages are counts; else some are estimates."`
-	Sent      int64   `json:"sent" doc:"Message ids that the queue has given out."`
-	Delivered int64   `json:"delivered" doc:"Messages that the group was given, each delivery counted."`
 
-	SentRate      *float64   `json:"sent_rate" doc:"Sent per second in the last minute or so; null when not known."`
-	DeliveredRate *float64   `json:"delivered_rate" doc:"Delivered per second, likewise."`
-	RotatedAt     *time.Time `json:"rotated_at" doc:"When the log last went on to another segment."`
-	BlockedBy     *string    `json:"blocked_by" doc:"What keeps the queue's oldest segment; null when nothing does."`
-	BlockerPID    *int       `json:"blocker_pid" doc:"Its process id, when it is a session."`
-	BlockerAge    *float64   `json:"blocker_age_s" doc:"How long its transaction has been open, in seconds."`
-	BlockerQuery  *string    `json:"blocker_query" doc:"Its last statement, as far as it may be seen."`
+	SentRate      float64    `json:"sent_rate" doc:"Sent to the queue per second, over the last minute at most."`
+	DeliveredRate float64    `json:"delivered_rate" doc:"Delivered to the group per second, likewise."`
+	DeliveredAt   *time.Time `json:"delivered_at" doc:"When the group was last given something; null: not known any more."`
+	Expiries      int64      `json:"expiries" doc:"Of its last claims: whose lease ended and that others were given."`
+	HotKey        *string    `json:"hot_key" doc:"The key that has most of what waits in order."`
+	HotKeyShare   *float64   `json:"hot_key_share" doc:"The share of that which it has, 0 to 1."`
 	HeldBy        *string    `json:"held_by" doc:"The limit that holds the group back: concurrency, rate or null."`
+	Lanes         int        `json:"lanes" doc:"Lanes of the queue's keys."`
+
+	Log          string   `json:"log" doc:"The log of the queue; what follows is about this log."`
+	HeldSegments int      `json:"held_segments" doc:"Its closed segments that wait for this group."`
+	Segments     int      `json:"segments" doc:"Its segments in use."`
+	Bytes        int64    `json:"bytes" doc:"Disk space of the log."`
+	BlockedBy    *string  `json:"blocked_by" doc:"What keeps its oldest segment, or the group; null when nothing does."`
+	BlockerPID   *int     `json:"blocker_pid" doc:"Its process id, when it is a session."`
+	BlockerAge   *float64 `json:"blocker_age_s" doc:"How long its transaction has been open, in seconds."`
+	BlockerQuery *string  `json:"blocker_query" doc:"Its last statement, as far as it may be seen."`
 }

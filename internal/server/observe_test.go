@@ -190,7 +190,7 @@ func TestQueuesBeyondTheLimitAreSummedAndCountersOnlyRise(t *testing.T) {
 		`weir_queue_messages{group="default",queue="q0",state="waiting"} 1`,
 		`weir_queue_messages{group="default",queue="q1",state="waiting"} 2`,
 		`weir_queue_messages{group="(rest)",queue="(rest)",state="waiting"} 12`,
-		`weir_queue_sent_messages_total{queue="(rest)"} 12`, `weir_queues 5`, `weir_queues_unshown 3`,
+		`weir_queue_sent_rate{queue="(rest)"} 0.2`, `weir_queues 5`, `weir_queues_unshown 3`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

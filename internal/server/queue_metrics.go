@@ -24,7 +24,9 @@ const (
 
 // queueDescs are the series about queues. Every server on a database shows the same: take the max over servers.
 type queueDescs struct {
-	messages, age, delivered, sent, segments, bytes, blocked, blockerAge, up, took, queues, unshown *prometheus.Desc
+	messages, expired, age, delivered, sent, expiries, hotKey, held *prometheus.Desc
+	segments, bytes, blocked, blockerAge                            *prometheus.Desc
+	up, took, queues, unshown                                       *prometheus.Desc
 }
 
 func newQueueDescs() queueDescs {
@@ -34,17 +36,27 @@ func newQueueDescs() queueDescs {
 	return queueDescs{
 		messages: desc("weir_queue_messages", "Messages of a group by state; large numbers are estimates.",
 			"queue", "group", "state"),
-		age: desc("weir_queue_oldest_age_seconds", "Age of a group's oldest waiting message; 0 when there is none.",
+		expired: desc("weir_queue_expired_messages",
+			"Waiting messages that were in the hands of consumers whose lease has ended.", "queue", "group"),
+		age: desc("weir_queue_oldest_age_seconds",
+			"For how long the first of a group's waiting messages could have been delivered; 0 when none waits.",
 			"queue", "group"),
-		delivered: desc("weir_queue_delivered_messages_total", "Messages given to a group, each delivery counted.",
+		delivered: desc("weir_queue_delivered_rate", "Messages delivered to a group per second, in the last minute.",
 			"queue", "group"),
-		sent:     desc("weir_queue_sent_messages_total", "Message ids that a queue has given out.", "queue"),
-		segments: desc("weir_queue_segments", "Segments of a queue's log in use.", "queue"),
-		bytes:    desc("weir_queue_bytes", "Disk space of a queue's tables and indexes.", "queue"),
-		blocked: desc("weir_queue_rotation_blocked", "1 while something keeps a queue's oldest segment, see weir.stats.",
-			"queue"),
-		blockerAge: desc("weir_queue_rotation_blocker_age_seconds",
-			"How long the transaction has been open that keeps a queue's oldest segment; 0 when none does.", "queue"),
+		sent: desc("weir_queue_sent_rate", "Messages sent to a queue per second, in the last minute.", "queue"),
+		expiries: desc("weir_queue_expiries",
+			"Of a group's last claims, of 10 minutes at most, those whose lease ended and that others were given.",
+			"queue", "group"),
+		hotKey: desc("weir_queue_hot_key_share",
+			"Share of what waits for a group in order that one key has; 0 while few wait.", "queue", "group"),
+		held: desc("weir_queue_held_segments", "Closed segments of the log that wait for a group.", "queue", "group"),
+
+		segments: desc("weir_log_segments", "Segments of a log in use.", "log"),
+		bytes:    desc("weir_log_bytes", "Disk space of a log's tables and indexes.", "log"),
+		blocked:  desc("weir_log_rotation_blocked", "1 while something keeps a log's oldest segment, see weir.stats.", "log"),
+		blockerAge: desc("weir_log_rotation_blocker_age_seconds",
+			"How long the transaction has been open that keeps a log's oldest segment; 0 when none does.", "log"),
+
 		up:      desc("weir_database_up", "Whether the database told how its queues stand."),
 		took:    desc("weir_stats_duration_seconds", "How long the last look at the queues took."),
 		queues:  desc("weir_queues", "Queues in the database, as far as the server's role sees them."),
@@ -54,8 +66,8 @@ func newQueueDescs() queueDescs {
 
 func (d *queueDescs) all() []*prometheus.Desc {
 	return []*prometheus.Desc{
-		d.messages, d.age, d.delivered, d.sent, d.segments, d.bytes, d.blocked, d.blockerAge, d.up, d.took, d.queues,
-		d.unshown,
+		d.messages, d.expired, d.age, d.delivered, d.sent, d.expiries, d.hotKey, d.held, d.segments, d.bytes, d.blocked,
+		d.blockerAge, d.up, d.took, d.queues, d.unshown,
 	}
 }
 
@@ -70,10 +82,10 @@ type queueCollector struct {
 	next   time.Time // when to look again
 	took   time.Duration
 	failed error
-	list   []queueStats // the shown ones, and what stands for the rest
+	list   []queueStats        // the shown ones, and what stands for the rest
+	logs   []engine.GroupStats // a row of each log
 	queues int
 	shown  map[string]bool
-	rest   restTotals
 }
 
 func newQueueCollector(client *engine.Client, groupsMax int) *queueCollector {
@@ -98,9 +110,6 @@ func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	counter := func(d *prometheus.Desc, value int64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
-	}
 	gauge(c.descs.took, c.took.Seconds())
 	if c.failed != nil {
 		gauge(c.descs.up, 0)
@@ -109,22 +118,43 @@ func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(c.descs.up, 1)
 	gauge(c.descs.queues, float64(c.queues))
 	gauge(c.descs.unshown, float64(c.queues-len(c.shown)))
+	for _, l := range c.logs {
+		blocked, age := 0.0, 0.0
+		if l.BlockedBy != nil {
+			blocked = 1
+		}
+		if l.BlockerAge != nil {
+			age = *l.BlockerAge
+		}
+		gauge(c.descs.segments, float64(l.Segments), l.Log)
+		gauge(c.descs.bytes, float64(l.Bytes), l.Log)
+		gauge(c.descs.blocked, blocked, l.Log)
+		gauge(c.descs.blockerAge, age, l.Log)
+	}
 	for _, q := range c.list {
-		counter(c.descs.sent, q.sent, q.name)
-		gauge(c.descs.segments, float64(q.segments), q.name)
-		gauge(c.descs.bytes, float64(q.bytes), q.name)
-		gauge(c.descs.blocked, float64(q.blocked), q.name)
-		gauge(c.descs.blockerAge, q.blockerAge, q.name)
+		gauge(c.descs.sent, q.sent, q.name)
 		for _, g := range q.groups {
 			gauge(c.descs.messages, float64(g.Waiting), q.name, g.Group, "waiting")
 			gauge(c.descs.messages, float64(g.Claimed), q.name, g.Group, "claimed")
 			gauge(c.descs.messages, float64(g.Delayed), q.name, g.Group, "delayed")
 			gauge(c.descs.messages, float64(g.Parked), q.name, g.Group, "parked")
 			gauge(c.descs.messages, float64(g.Dead), q.name, g.Group, "dead")
+			gauge(c.descs.expired, float64(g.Expired), q.name, g.Group)
 			gauge(c.descs.age, g.OldestAge, q.name, g.Group)
-			counter(c.descs.delivered, g.Delivered, q.name, g.Group)
+			gauge(c.descs.delivered, g.DeliveredRate, q.name, g.Group)
+			gauge(c.descs.expiries, float64(g.Expiries), q.name, g.Group)
+			gauge(c.descs.hotKey, shareOf(g), q.name, g.Group)
+			gauge(c.descs.held, float64(g.HeldSegments), q.name, g.Group)
 		}
 	}
+}
+
+// shareOf is the share of a group's backlog that its hottest key has.
+func shareOf(g engine.GroupStats) float64 {
+	if g.HotKeyShare == nil {
+		return 0
+	}
+	return *g.HotKeyShare
 }
 
 // look asks the database, unless it was asked just now.
@@ -146,7 +176,7 @@ func (c *queueCollector) look() {
 
 // keep chooses which queues to show and sums the others.
 func (c *queueCollector) keep(queues []queueStats) {
-	c.queues, c.list = len(queues), nil
+	c.queues, c.list, c.logs = len(queues), nil, logsOf(queues)
 	before, room := c.shown, c.groupsMax
 	c.shown = map[string]bool{}
 	for _, q := range queues {
@@ -168,19 +198,15 @@ func (c *queueCollector) keep(queues []queueStats) {
 		}
 	}
 	if len(others) > 0 {
-		c.list = append(c.list, c.rest.sum(others))
+		c.list = append(c.list, sum(others))
 	}
 }
 
 // queueStats are the figures of one queue.
 type queueStats struct {
-	name       string
-	sent       int64
-	segments   int
-	bytes      int64
-	blocked    int
-	blockerAge float64
-	groups     []engine.GroupStats
+	name   string
+	sent   float64
+	groups []engine.GroupStats
 }
 
 // byQueue takes what the rows of a queue have in common out of them. Rows come ordered by queue.
@@ -191,63 +217,51 @@ func byQueue(rows []engine.GroupStats) []queueStats {
 			list[n-1].groups = append(list[n-1].groups, row)
 			continue
 		}
-		q := queueStats{
-			name: row.Queue, sent: row.Sent, segments: row.Segments, bytes: row.Bytes, groups: []engine.GroupStats{row},
-		}
-		if row.BlockedBy != nil {
-			q.blocked = 1
-		}
-		if row.BlockerAge != nil {
-			q.blockerAge = *row.BlockerAge
-		}
-		list = append(list, q)
+		list = append(list, queueStats{name: row.Queue, sent: row.SentRate, groups: []engine.GroupStats{row}})
 	}
 	return list
 }
 
-// restTotals are the counters of the queues beyond the limit. They only rise, also when a queue is dropped.
-type restTotals struct {
-	sent, delivered int64
-	last            map[string]queueTotals // of each queue, as last seen
+// logsOf is a row of each log: the one that is told the most about what keeps its segments.
+func logsOf(queues []queueStats) []engine.GroupStats {
+	var list []engine.GroupStats
+	at := map[string]int{}
+	for _, q := range queues {
+		for _, g := range q.groups {
+			i, known := at[g.Log]
+			if !known {
+				at[g.Log] = len(list)
+				list = append(list, g)
+			} else if list[i].BlockedBy == nil {
+				list[i] = g
+			}
+		}
+	}
+	return list
 }
 
-type queueTotals struct{ sent, delivered int64 }
-
 // sum makes one of many queues.
-func (r *restTotals) sum(queues []queueStats) queueStats {
+func sum(queues []queueStats) queueStats {
 	all := queueStats{name: restLabel}
 	group := engine.GroupStats{Group: restLabel}
-	last := make(map[string]queueTotals, len(queues))
+	share := 0.0
 	for _, q := range queues {
-		now := queueTotals{sent: q.sent}
-		all.segments += q.segments
-		all.bytes += q.bytes
-		all.blocked += q.blocked
-		all.blockerAge = max(all.blockerAge, q.blockerAge)
+		all.sent += q.sent
 		for _, g := range q.groups {
 			group.Waiting += g.Waiting
+			group.Expired += g.Expired
 			group.Claimed += g.Claimed
 			group.Delayed += g.Delayed
 			group.Parked += g.Parked
 			group.Dead += g.Dead
+			group.Expiries += g.Expiries
+			group.HeldSegments += g.HeldSegments
+			group.DeliveredRate += g.DeliveredRate
 			group.OldestAge = max(group.OldestAge, g.OldestAge)
-			now.delivered += g.Delivered
+			share = max(share, shareOf(g))
 		}
-		before := r.last[q.name]
-		r.sent += risen(before.sent, now.sent)
-		r.delivered += risen(before.delivered, now.delivered)
-		last[q.name] = now
 	}
-	r.last = last
-	all.sent, group.Delivered = r.sent, r.delivered
+	group.HotKeyShare = &share
 	all.groups = []engine.GroupStats{group}
 	return all
-}
-
-// risen is by how much a counter has gone up; one that has begun anew counts from 0.
-func risen(before, now int64) int64 {
-	if now < before {
-		return now
-	}
-	return now - before
 }

@@ -108,8 +108,8 @@ func TestAStoppingServerAnswersTheReceivesThatWait(t *testing.T) {
 func TestUpkeepThatFailsIsReportedOnceAndTheServerGoesOn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	db.Exec(t, `create or replace function weir.maintain(every interval default '0') returns int language plpgsql as
-		$$ begin raise exception 'no upkeep today' using errcode = 'WR016'; end $$`)
+	db.Exec(t, `create or replace procedure weir.maintain(every interval default '0', inout steps int default 0)
+		language plpgsql as $$ begin raise exception 'no upkeep today' using errcode = 'WR016'; end $$`)
 	log := &logged{}
 	url, stop := serve(t, db, log)
 	pgtest.WaitFor(t, "the report", func() bool { return log.count("no upkeep today") > 0 })
@@ -134,8 +134,8 @@ func TestUpkeepRunsWithoutBeingAsked(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	db.Exec(t, "create sequence public.rounds")
-	db.Exec(t, `create or replace function weir.maintain(every interval default '0') returns int language sql as
-		$$ select case when nextval('public.rounds') < 3 then 1 else 0 end $$`)
+	db.Exec(t, `create or replace procedure weir.maintain(every interval default '0', inout steps int default 0)
+		language plpgsql as $$ begin steps := case when nextval('public.rounds') < 3 then 1 else 0 end; end $$`)
 	_, stop := serve(t, db, io.Discard)
 	pgtest.WaitForRow(t, db, "select last_value >= 4 from public.rounds")
 	if err := stop(); err != nil {
@@ -160,8 +160,8 @@ func TestMetricsNameRoutesAndQueuesAndNothingThatUsersMakeUp(t *testing.T) {
 		`weir_http_requests_total{route="none",status="404"} 1`,
 		`weir_dispatch_requests_total{kind="send"} 1`,
 		`weir_queue_messages{group="default",queue="q",state="waiting"} 2`,
-		`weir_database_up 1`, `weir_queue_sent_messages_total{queue="q"} 2`, `weir_queue_segments{queue="q"} 1`,
-		`weir_queue_delivered_messages_total{group="default",queue="q"} 0`, `weir_queue_rotation_blocked{queue="q"} 0`,
+		`weir_database_up 1`, `weir_queue_expiries{group="default",queue="q"} 0`, `weir_log_segments{log="main"} 1`,
+		`weir_queue_delivered_rate{group="default",queue="q"} 0`, `weir_log_rotation_blocked{log="main"} 0`,
 		`weir_queues 1`, `weir_queues_unshown 0`, `weir_db_pool_connections_max 4`, `weir_build_info{version="test"} 1`,
 		`weir_http_requests_in_flight 1`, `process_resident_memory_bytes `,
 	} {

@@ -176,7 +176,7 @@ func TestATraceLeadsFromTheProducerThroughTheQueueToTheConsumer(t *testing.T) {
 	}
 	ask(t, "POST", url+"/v1/queues/q/groups/default/ack", fmt.Sprintf(`{"acks":[{"claim_id":%d,"all":true}]}`,
 		body.Messages[0].ClaimID), nil)
-	ask(t, "POST", url+"/v1/queues/q/groups/default/ack", `{"acks":[{"claim_id":1,"all":true}]}`, nil)
+	ask(t, "POST", url+"/v1/queues/q/groups/default/ack", `{"acks":[{"claim_id":999,"all":true}]}`, nil)
 	ask(t, "GET", url+"/v1/queues/q", "", nil)
 	ask(t, "GET", url+"/healthz", "", nil)
 	stop()
@@ -239,8 +239,8 @@ func TestOneMessageIsNamedByItsIDAndAStreamHasASpanForEachBatch(t *testing.T) {
 	leave()
 	stop()
 	send, receive := c.span(t, "send q"), c.span(t, "receive q")
-	wantValues(t, "send", send.GetAttributes(), map[string]string{"messaging.message.id": "1"})
-	wantValues(t, "receive", receive.GetAttributes(), map[string]string{"messaging.message.id": "1"})
+	wantValues(t, "send", send.GetAttributes(), map[string]string{"messaging.message.id": "1000"})
+	wantValues(t, "receive", receive.GetAttributes(), map[string]string{"messaging.message.id": "1000"})
 	if links := receive.GetLinks(); len(links) != 1 || !bytes.Equal(links[0].GetSpanId(), send.GetSpanId()) {
 		t.Errorf("the delivery is linked to %v", links)
 	}

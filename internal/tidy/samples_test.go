@@ -34,18 +34,24 @@ exception when sqlstate '23505' then
 end
 $body$;
 `,
-	"sql/queue/g.sql": `-- g
--- Template of a queue's function.
+	"sql/log/g.sql": `-- weir_log.g_0 .. 1, weir_log.h()
+-- The same for each table of a ring, and another.
 -- Returns: nothing.
 -- Raises: none
 -- Locks: none
-insert into weir_internal.templates (name, body) values ('g', $template$
-create or replace function weir_internal."g:{name}"() returns void language sql security definer
+do $do$
+begin
+    for k in 0 .. 1 loop
+        execute format($text$
+create or replace function weir_log.g_%1$s() returns void language sql security definer
 set search_path = pg_catalog, pg_temp
-as $body$ select format('%I', 1); $body$;
-create or replace function weir_internal.{q}_g() returns void language sql
+as $body$ select 1; $body$
+$text$, k);
+    end loop;
+end
+$do$;
+create or replace function weir_log.h() returns void language sql
 as $body$ select 1; $body$;
-$template$);
 `,
 	"sql/tables/t.sql": `-- weir_internal.t
 -- A table.
@@ -61,7 +67,7 @@ create index on weir_internal.t (b);
 `,
 	"sql/types/y.sql": "-- weir.y\ndo $$\nbegin\n    create type weir.y as (a int);\nend\n$$;\n",
 	"sql/install.sql": "\\ir upgrade/0002_b.sql\n\\ir tables/t.sql\n\\ir types/y.sql\n\\ir functions/f.sql\n" +
-		"\\ir queue/g.sql\n",
+		"\\ir log/g.sql\n",
 	"sql/upgrade/0002_b.sql": "select 1;\n",
 	"sql/embed.go":           "// Package sql is the engine.\npackage sql\n",
 	"cmd/main.go":            "// Command x does it.\npackage main\n\nfunc main() {}\n",
@@ -106,24 +112,24 @@ var samples = map[string][]map[string]string{
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "function weir.f(", "function weir.h(")},
 		{"sql/functions/f.sql": clean["sql/functions/f.sql"] + "create function weir.h() returns int as 'select 1';\n"},
 		{"sql/functions/f.sql": clean["sql/functions/f.sql"] + strings.Repeat("-- more\n", 200)},
-		{"sql/queue/g.sql": clean["sql/queue/g.sql"] + strings.Repeat("-- more\n", 200)},
+		{"sql/log/g.sql": clean["sql/log/g.sql"] + strings.Repeat("-- more\n", 200)},
 		{"sql/internal/i.sql": "-- i\nselect 1;\n"},
 	},
 	"sql-header": {
 		{"sql/functions/f.sql": "\n" + clean["sql/functions/f.sql"]},
-		{"sql/functions/f.sql": sub("sql/functions/f.sql", "-- weir.f(a)", "-- weir.h(a)")},
+		{"sql/functions/f.sql": sub("sql/functions/f.sql", "-- weir.f(a)", "-- f(a)")},
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "-- What it is for.\n", "")},
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "-- Returns: nothing.\n", "")},
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "-- Locks: none", "-- Locks:")},
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "Raises: WR001", "Raises: none")},
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "Raises: WR001", "Raises: WR001, WR099")},
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "--   b  another, ", "-- ")},
-		{"sql/queue/g.sql": sub("sql/queue/g.sql", "-- Locks: none\n", "")},
+		{"sql/log/g.sql": sub("sql/log/g.sql", "-- Locks: none\n", "")},
 	},
 	"sql-definer": {
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "set search_path = pg_catalog, pg_temp\n", "")},
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "pg_catalog, pg_temp", "pg_temp, pg_catalog")},
-		{"sql/queue/g.sql": sub("sql/queue/g.sql", "set search_path = pg_catalog, pg_temp\n", "")},
+		{"sql/log/g.sql": sub("sql/log/g.sql", "set search_path = pg_catalog, pg_temp\n", "")},
 	},
 	"sql-format": {
 		{"sql/functions/f.sql": sub("sql/functions/f.sql", "    raise;", "\traise;")},
@@ -142,8 +148,8 @@ var samples = map[string][]map[string]string{
 		{"sql/types/y.sql": "-- weir.y\ncreate type weir.z as (a int);\n"},
 	},
 	"sql-install": {
-		{"sql/install.sql": sub("sql/install.sql", "\\ir queue/g.sql\n", "")},
-		{"sql/install.sql": clean["sql/install.sql"] + "\\ir queue/g.sql\n"},
+		{"sql/install.sql": sub("sql/install.sql", "\\ir log/g.sql\n", "")},
+		{"sql/install.sql": clean["sql/install.sql"] + "\\ir log/g.sql\n"},
 		{"sql/install.sql": clean["sql/install.sql"] + "\\ir functions/gone.sql\n"},
 	},
 	"sql-upgrade-name": {

@@ -7,10 +7,8 @@ import (
 
 // Folders of sql/ by what their files hold.
 var (
-	functionDirs = []string{"sql/functions/", "sql/internal/", "sql/compat/"}
-	templateDirs = []string{"sql/queue/"}
-	headerDirs   = append(append([]string{}, functionDirs...), templateDirs...)
-	listedDirs   = []string{"sql/upgrade/", "sql/tables/", "sql/types/", "sql/functions/", "sql/internal/", "sql/queue/"}
+	headerDirs = []string{"sql/functions/", "sql/internal/", "sql/log/"}
+	listedDirs = []string{"sql/upgrade/", "sql/tables/", "sql/types/", "sql/functions/", "sql/internal/", "sql/log/"}
 )
 
 // sqlLinesMax is how long a file with a function may get.
@@ -19,7 +17,7 @@ const sqlLinesMax = 200
 // sqlRules are about the form of the files in sql/.
 func sqlRules() []Rule {
 	return []Rule{
-		{"sql-function-file", "One SQL function a file, named like it, at most 200 lines.", checkFunctionFile},
+		{"sql-function-file", "A SQL file's functions are named in its header; it has at most 200 lines.", checkFunctionFile},
 		{"sql-header", "A SQL header names the function, its arguments, Returns, Raises and Locks.", checkHeader},
 		{"sql-definer", "A definer function pins search_path and puts pg_temp last.", checkDefiner},
 		{"sql-format", "SQL keywords are lower case; no tabs, no trailing spaces, one newline last.", checkFormat},
@@ -35,17 +33,16 @@ func checkFunctionFile(t *Tree, report Report) {
 		if n := len(f.lines()); n > sqlLinesMax {
 			report(f.Path, 0, "%d lines, at most %d", n, sqlLinesMax)
 		}
-		if f.in(templateDirs...) {
-			continue // a template's functions carry the queue's name
-		}
+		said := strings.Join(headOf(f).all, "\n")
 		made := 0
 		for _, o := range objects(f.tokens()) {
 			if o.kind != "function" && o.kind != "procedure" {
 				continue
 			}
 			made++
-			if o.name != f.base() {
-				report(f.Path, o.line, "%s %s does not have the file's name", o.kind, o.name)
+			name := ringPat.ReplaceAllString(o.name, "") // the same for each table of a ring
+			if !regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `(?:\b|_)`).MatchString(said) {
+				report(f.Path, o.line, "the header does not name %s %s", o.kind, o.name)
 			}
 		}
 		if made == 0 {
@@ -54,24 +51,31 @@ func checkFunctionFile(t *Tree, report Report) {
 	}
 }
 
+var ringPat = regexp.MustCompile(`_(?:\d|%.*)?$`)
+
 // head is the comment that opens a SQL file.
 type head struct {
 	lines    []string          // without the dashes
+	all      []string          // and those of further headers in the file, which several functions may have
 	sections map[string]string // Returns, Raises, Locks and what follows each
 }
 
 var sectionPat = regexp.MustCompile(`^([A-Z][a-z]+):(.*)$`)
 
-// headOf reads the comment lines at the top of a file.
+// headOf reads the comment lines at the top of a file, and at the top of its further functions.
 func headOf(f *File) head {
 	h := head{sections: map[string]string{}}
-	section := ""
+	section, first := "", true
 	for _, line := range f.lines() {
 		text, ok := strings.CutPrefix(line, "--")
 		if !ok {
-			break
+			section, first = "", false
+			continue
 		}
-		h.lines = append(h.lines, text)
+		h.all = append(h.all, text)
+		if first {
+			h.lines = append(h.lines, text)
+		}
 		if m := sectionPat.FindStringSubmatch(strings.TrimPrefix(text, " ")); m != nil {
 			section = m[1]
 			text = m[2]
@@ -84,7 +88,8 @@ func headOf(f *File) head {
 }
 
 var (
-	headNamePat = regexp.MustCompile(`^ (?:\w+\.)?(\w+)\b`)
+	headNamePat = regexp.MustCompile(`^ weir\w*\.\w+`)
+	likePat     = regexp.MustCompile(`^ Parameters: .*\b(?:as|those of) weir`)
 	codePat     = regexp.MustCompile(`\bWR\d{3}\b`)
 )
 
@@ -96,8 +101,8 @@ func checkHeader(t *Tree, report Report) {
 			report(f.Path, 1, "does not open with a header of `--` lines")
 			continue
 		}
-		if m := headNamePat.FindStringSubmatch(h.lines[0]); m == nil || m[1] != f.base() {
-			report(f.Path, 1, "the header's first line does not name %s", f.base())
+		if !headNamePat.MatchString(h.lines[0]) {
+			report(f.Path, 1, "the header's first line does not name a function")
 		}
 		if len(h.lines) < 2 || strings.TrimSpace(h.lines[1]) == "" || sectionPat.MatchString(strings.TrimSpace(h.lines[1])) {
 			report(f.Path, 2, "the header does not say what the function is for")
@@ -117,9 +122,18 @@ func checkHeader(t *Tree, report Report) {
 	}
 }
 
-// checkArguments looks for each argument's name below the header's first line.
+// checkArguments looks for each argument's name below the header's first line, or for the function that explains them.
 func checkArguments(f *File, h head, report Report) {
-	text := strings.Join(h.lines[1:], "\n")
+	var explained strings.Builder
+	for _, line := range h.all {
+		if likePat.MatchString(line) {
+			return
+		}
+		if !headNamePat.MatchString(line) {
+			explained.WriteString(line + "\n")
+		}
+	}
+	text := explained.String()
 	seen := map[string]bool{}
 	for _, o := range objects(f.tokens()) {
 		for _, arg := range o.args {
@@ -219,6 +233,9 @@ func checkTableFile(t *Tree, report Report) {
 		}
 		if len(headOf(f).lines) == 0 {
 			report(f.Path, 1, "does not open with a header of `--` lines")
+		}
+		if f.Path == "sql/tables/sequences.sql" {
+			continue // numbers of the database, which are no table's
 		}
 		made := 0
 		for _, o := range objects(f.tokens()) {

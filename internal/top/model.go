@@ -25,11 +25,10 @@ const timeout = 30 * time.Second
 
 // Model is the program: what is shown, and how keys, looks and the terminal change it.
 type Model struct {
-	opt  Options
-	ctx  context.Context
-	now  sample // the last look, and the one before
-	past sample
-	err  error // of the last look
+	opt Options
+	ctx context.Context
+	now sample // the last look, and the one before
+	err error  // of the last look
 
 	queue    string // whose groups are shown, empty: all queues
 	order    order
@@ -141,7 +140,7 @@ func (m *Model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) take(l looked) {
 	m.looking, m.err = false, l.err
 	if l.err == nil {
-		m.past, m.now = m.now, l.sample
+		m.now = l.sample
 	}
 }
 
@@ -225,9 +224,9 @@ func (m *Model) open() {
 // rows are those to show, in their order.
 func (m *Model) rows() []row {
 	if m.queue != "" {
-		return arrange(groupRows(m.now, m.past, m.queue), m.filter, m.order)
+		return arrange(groupRows(m.now, m.queue), m.filter, m.order)
 	}
-	return arrange(queueRows(m.now, m.past), m.filter, m.order)
+	return arrange(queueRows(m.now), m.filter, m.order)
 }
 
 // cursor is the place of the selected row, the first one unless it is there; -1 where there are no rows.

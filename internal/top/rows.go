@@ -23,20 +23,20 @@ type row struct {
 	paused                                  bool // the queue
 	waiting, claimed, delayed, parked, dead int64
 	exact                                   bool
-	oldest                                  float64  // seconds
-	in, out                                 *float64 // messages a second; nil when not known yet
-	segments                                int
-	bytes                                   int64
+	oldest                                  float64 // seconds
+	in, out                                 float64 // messages a second
+	log                                     string
+	segments                                int    // of the log
+	bytes                                   int64  // of the log
 	blocked                                 string // what keeps the oldest segment, empty when nothing does
 	blockedAge                              float64
 }
 
 // queueRows makes one row of each queue.
-func queueRows(now, before sample) []row {
+func queueRows(now sample) []row {
 	var rows []row
-	earlier := index(before)
 	for _, g := range now.list {
-		r := groupRow(g, now, earlier)
+		r := groupRow(g, now)
 		if n := len(rows); n > 0 && rows[n-1].name == g.Queue {
 			rows[n-1].add(r)
 			continue
@@ -48,40 +48,22 @@ func queueRows(now, before sample) []row {
 }
 
 // groupRows makes one row of each group of a queue.
-func groupRows(now, before sample, queue string) []row {
+func groupRows(now sample, queue string) []row {
 	var rows []row
-	earlier := index(before)
 	for _, g := range now.list {
 		if g.Queue == queue {
-			rows = append(rows, groupRow(g, now, earlier))
+			rows = append(rows, groupRow(g, now))
 		}
 	}
 	return rows
 }
 
-// place is a group of a queue.
-type place struct{ queue, group string }
-
-// counts are the counters of a group at some time.
-type counts struct {
-	at              time.Time
-	sent, delivered int64
-}
-
-func index(s sample) map[place]counts {
-	found := make(map[place]counts, len(s.list))
-	for _, g := range s.list {
-		found[place{g.Queue, g.Group}] = counts{s.at, g.Sent, g.Delivered}
-	}
-	return found
-}
-
-// groupRow makes the row of a group. Its rates are those since the sample before, else the engine's of the last minute.
-func groupRow(g engine.GroupStats, now sample, earlier map[place]counts) row {
+// groupRow makes the row of a group.
+func groupRow(g engine.GroupStats, now sample) row {
 	r := row{
 		name: g.Group, groups: 1, waiting: g.Waiting, claimed: g.Claimed, delayed: g.Delayed, parked: g.Parked,
 		dead: g.Dead, exact: g.Exact, oldest: g.OldestAge, in: g.SentRate, out: g.DeliveredRate,
-		segments: g.Segments, bytes: g.Bytes, paused: now.paused[g.Queue],
+		log: g.Log, segments: g.Segments, bytes: g.Bytes, paused: now.paused[g.Queue],
 	}
 	if g.BlockedBy != nil {
 		r.blocked = *g.BlockedBy
@@ -89,20 +71,7 @@ func groupRow(g engine.GroupStats, now sample, earlier map[place]counts) row {
 	if g.BlockerAge != nil {
 		r.blockedAge = *g.BlockerAge
 	}
-	if before, ok := earlier[place{g.Queue, g.Group}]; ok && now.at.After(before.at) {
-		r.in = rate(g.Sent-before.sent, now.at.Sub(before.at))
-		r.out = rate(g.Delivered-before.delivered, now.at.Sub(before.at))
-	}
 	return r
-}
-
-// rate is nil where a counter went back, as that of a queue does that was made anew.
-func rate(n int64, in time.Duration) *float64 {
-	if n < 0 {
-		return nil
-	}
-	perSecond := float64(n) / in.Seconds()
-	return &perSecond
 }
 
 // add sums a further group of the queue. What is the queue's own stays.
@@ -115,12 +84,7 @@ func (r *row) add(g row) {
 	r.dead += g.dead
 	r.exact = r.exact && g.exact
 	r.oldest = max(r.oldest, g.oldest)
-	if r.out == nil || g.out == nil {
-		r.out = nil
-		return
-	}
-	both := *r.out + *g.out
-	r.out = &both
+	r.out += g.out
 }
 
 // order is what the rows are sorted by.
@@ -133,7 +97,6 @@ type order struct {
 func sortKeys() map[rune]string {
 	return map[rune]string{
 		'n': "NAME", 'w': "WAITING", 'c': "CLAIMED", 'l': "DELAYED", 'd': "DEAD", 'o': "OLDEST", 'i': "IN/S", 'u': "OUT/S",
-		'b': "BYTES",
 	}
 }
 
@@ -165,19 +128,9 @@ func compare(a, b row, key rune) int {
 	case 'o':
 		return cmp.Compare(a.oldest, b.oldest)
 	case 'i':
-		return cmp.Compare(known(a.in), known(b.in))
+		return cmp.Compare(a.in, b.in)
 	case 'u':
-		return cmp.Compare(known(a.out), known(b.out))
-	case 'b':
-		return cmp.Compare(a.bytes, b.bytes)
+		return cmp.Compare(a.out, b.out)
 	}
 	return cmp.Compare(b.name, a.name) // names go from a to z unless turned round
-}
-
-// known puts a rate that is not known below all others.
-func known(rate *float64) float64 {
-	if rate == nil {
-		return -1
-	}
-	return *rate
 }

@@ -59,8 +59,6 @@ func columns(ofGroups bool) []column {
 	list = append(list, column{title: "OUT/S", text: func(r row) string { return perSecond(r.out) }, worth: 8})
 	if !ofGroups {
 		list = append(list,
-			column{title: "BYTES", text: func(r row) string { return Size(r.bytes) }, worth: 6},
-			column{title: "SEGS", text: func(r row) string { return strconv.Itoa(r.segments) }, worth: 1},
 			column{title: "STORAGE WAITS FOR", text: blocker, mood: blockedMood, left: true, worth: 4})
 	}
 	return list
@@ -242,14 +240,11 @@ func short(n float64) string {
 }
 
 // perSecond writes a rate.
-func perSecond(rate *float64) string {
-	switch {
-	case rate == nil:
-		return "-"
-	case *rate > 0 && *rate < 10:
-		return strconv.FormatFloat(*rate, 'f', 1, 64)
+func perSecond(rate float64) string {
+	if rate > 0 && rate < 10 {
+		return strconv.FormatFloat(rate, 'f', 1, 64)
 	}
-	return short(*rate)
+	return short(rate)
 }
 
 // Age writes a time span in seconds.

@@ -15,7 +15,7 @@ const helpText = `  up, down, page up, page down, home, end   select a row
   /                                         show only names that contain a text
   space                                     pause, and go on
   R                                         look now
-  n w c l d o i u b                         sort by name, waiting, claimed, delayed, dead, oldest, in, out, bytes
+  n w c l d o i u                           sort by name, waiting, claimed, delayed, dead, oldest, in, out
   r                                         turn the order round
   q                                         quit
 
@@ -25,7 +25,7 @@ const helpText = `  up, down, page up, page down, home, end   select a row
   STORAGE WAITS FOR says why the queue's oldest segment is not given back.`
 
 const (
-	keysOfQueues = "enter groups  / filter  n w c l d o i u b sort  r turn  space pause  ? help  q quit"
+	keysOfQueues = "enter groups  / filter  n w c l d o i u sort  r turn  space pause  ? help  q quit"
 	keysOfGroups = "esc queues  / filter  n w c l d o u sort  r turn  space pause  ? help  q quit"
 )
 
@@ -138,7 +138,7 @@ func (m *Model) body() []string {
 
 // about tells of the queue whose groups are shown what they have in common.
 func (m *Model) about() string {
-	for _, r := range queueRows(m.now, m.past) {
+	for _, r := range queueRows(m.now) {
 		if r.name != m.queue {
 			continue
 		}
@@ -146,7 +146,8 @@ func (m *Model) about() string {
 		if r.paused {
 			text = "paused: nothing is delivered  "
 		}
-		text += fmt.Sprintf("in %s/s  storage %s in %d of 3 segments", perSecond(r.in), Size(r.bytes), r.segments)
+		text += fmt.Sprintf("in %s/s  log %s: %s in %d of 3 segments", perSecond(r.in), r.log, Size(r.bytes),
+			r.segments)
 		if r.blocked != "" {
 			text += "  waits for " + oneLine(blocker(r))
 		}

@@ -30,8 +30,6 @@ var (
 	ErrWrongIsolation = known("WR012", "wrong_isolation", false)
 	// ErrNewerSchema is WR013: The engine in this database is of a newer version than the program or script that tried to install over it; nothing was changed.
 	ErrNewerSchema = known("WR013", "newer_schema", false)
-	// ErrLimitExceeded is WR014: A limit is reached: of this queue, or on how many queues, groups or lanes there can be.
-	ErrLimitExceeded = known("WR014", "limit_exceeded", true)
 	// ErrNotSupported is WR015: This version of the engine, or of PostgreSQL under it, cannot do what was asked.
 	ErrNotSupported = known("WR015", "not_supported", false)
 	// ErrEngineCorrupt is WR016: The engine's own tables contradict each other or were changed from outside; the call was stopped before it could do harm.
@@ -62,8 +60,6 @@ var (
 	ErrTooManyRequests = known("WR045", "too_many_requests", true)
 	// ErrInvalidKind is WR050: A job has no kind, or one that cannot be.
 	ErrInvalidKind = known("WR050", "invalid_kind", false)
-	// ErrJobFinishedMeanwhile is WR051: Another transaction finished one of the jobs at this moment; nothing was changed.
-	ErrJobFinishedMeanwhile = known("WR051", "job_finished_meanwhile", true)
 	// ErrInvalidSchedule is WR052: A cron expression, a time zone or another argument says no times at which a schedule could be due.
 	ErrInvalidSchedule = known("WR052", "invalid_schedule", false)
 	// ErrScheduleNotFound is WR053: No schedule has this name.

@@ -30,7 +30,8 @@ begin
     end if;
     for l in select * from weir_internal.logs w where log_name is null or w.name = log_name order by w.no loop
         perform pg_advisory_xact_lock(weir_internal.rotation_lock(l.no));
-        select * into l from weir_internal.logs w where w.no = l.no; -- another may have adopted it meanwhile, or dropped
+        -- another may have adopted it meanwhile, or dropped it
+        select * into l from weir_internal.logs w where w.no = l.no;
         continue when not found or l.origin is not distinct from weir_internal.origin_of(l.schema_name);
         if to_regclass(format('%I.log_ring', l.schema_name)) is null then
             raise exception 'the schema % of log "%" was not restored', l.schema_name, l.name

@@ -1,7 +1,7 @@
 -- weir.configure_log(log_name, segment_bytes, claims_bytes, retention)
 -- Changes settings of a log.
 --
--- Parameters: as weir.create_log; what is null stays
+-- Parameters: as weir.create_log; what is null stays as it is
 -- Returns: nothing.
 -- Raises: WR005, WR006
 -- Locks: the log's row, until the transaction ends.

@@ -69,6 +69,7 @@ begin
         q.log_no := l.no;
         q.origin := l.origin;
         q.waiting := format('%I.waiting_%s', l.schema_name, q.no % 64)::regclass;
+        q.special := format('%I.special_%s', l.schema_name, q.no % 64)::regclass;
         insert into weir_internal.queues select q.* on conflict (name) do nothing; -- and no lock: they are few
         exit when found;
     end loop;

@@ -1,8 +1,8 @@
 -- weir_internal.log_relations()
 -- The tables and sequences of a log: the one list of them.
 --
--- A partial index can be walked whole for a query that implies its condition, and is, once a plan was made when the table
--- was empty. So what finds cursors is no condition that a query for a claim has.
+-- A partial index can be walked whole for a query that implies its condition, and is, once a plan was made when the
+-- table was empty. So what finds cursors is no condition that a query for a claim has.
 --
 -- Returns: one row a relation: its name, its kind ('table', 'sequence' or 'view'), and how it is made; %s stands for
 -- the schema.
@@ -32,8 +32,8 @@ as $$
          create index claims_%1$s_claim on %%s.claims_%1$s (claim, kind, id) where claim is not null', k)
     from generate_series(0, 1) k
     union all
-    select 'waiting_' || k, 'sequence', format('create sequence %%s.waiting_%s minvalue 0', k)
-    from generate_series(0, 63) k
+    select w || k, 'sequence', format('create sequence %%s.%s minvalue 0', w || k)
+    from generate_series(0, 63) k, unnest('{waiting_, special_}'::text[]) w
     union all
     values
     ('log_ring', 'sequence', 'create sequence %s.log_ring minvalue 0'),

@@ -10,6 +10,7 @@
 --   p_queue     name of the queue
 --   p_all       false: only those that nobody may execute any more
 --   p_new_name  the name that it has now
+--   p_gate      name of one
 -- Returns: gate_definition: the statement that makes it, null where there is no such function. gates_of: the gates that
 -- are there. has_gates: whether there is any. Else nothing.
 -- Raises: none

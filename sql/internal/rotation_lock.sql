@@ -8,4 +8,4 @@
 -- Locks: none
 create or replace function weir_internal.rotation_lock(p_log int)
 returns bigint language sql immutable
-as $$ select (22380::bigint << 48) | p_log $$;
+as $$ select (22392::bigint << 48) | p_log $$;

@@ -1,6 +1,5 @@
 -- weir_log.read_0 .. 3, records_0 .. 3, waiting_0 .. 3, append_0 .. 2, has_new_0 .. 2, peek_0 .. 2, new_lanes_0 .. 2,
--- cursor_0 .. 2, cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1, ack_all_0 .. 1,
--- peek_plain_0_0 .. 1_2, is_late_0 .. 2, read_plain_0 .. 2, claim_plain_0 .. 1
+-- cursor_0 .. 2, cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1, ack_all_0 .. 1
 -- The statements that must name one table of a ring: the same text for each. No statement names two segments, or a
 -- truncation of one would wait for who reads another. Table 3 of the log is `rest`; table 2 of the claim log is both.
 --
@@ -23,6 +22,10 @@
 --   s           records: where the messages of a claim lie
 --   p_seg       waiting: the segment in that table
 --   p_max       waiting: at most so many records are looked at
+--   p_group, p_lane, p_stripe  a cursor; p_lanes, p_cursors  several lanes, or their cursors
+--   p_low, p_until  unfinished: see weir_log.unfinished
+--   p           what peek_plain told; claim_plain: p_id, p_ids, p_n  the claim, p_from, p_from_pos, p_txid, p_pos
+--               between which positions it lies, p_next whether in the next interval, p_lease for how long
 -- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended.
 --   cursor: the newest row of a cursor, null when it has none. records: all records there. waiting: how many messages
 --   of the lane or stripe the cursor has not claimed. has_new: whether the open segment has something that is not
@@ -346,114 +349,6 @@ as $body$
 begin
     insert into weir_log.claims_%1$s
     select c.* where pg_sequence_last_value('weir_log.claims_ring') = p_ring;
-    return found;
-end
-$body$$text$, k);
-    end loop;
-    for k in 0 .. 1 loop
-        for l in 0 .. 2 loop
-            execute format($text$
-create or replace function weir_log.peek_plain_%1$s_%2$s(p_queue text, p_group text, p_hi bigint, p_max int)
-returns weir_internal.plain
-language plpgsql
-as $body$
-declare
-    p weir_internal.plain;
-begin
-    select q.no, g.no, g.since, c.id, c.prev, c.cur, c.seg, c.low, c.next_expiry, c.total, f.txid, f.pos,
-        pg_current_snapshot(), r
-    into p
-    from weir_internal.queues q
-    join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
-    cross join lateral (
-        select * from weir_log.claims_%1$s l
-        where l.kind = 'c' and l.group_no = g.no and l.lane = 0 and l.stripe = 1 order by l.id desc limit 1) c
-    cross join lateral (
-        select case when c.finished then pg_snapshot_xmax(c.cur) else greatest(c.txid, pg_snapshot_xmax(c.prev)) end,
-            case when c.finished or c.txid < pg_snapshot_xmax(c.prev) then 0 else c.pos end) f (txid, pos)
-    left join lateral (
-        select * from weir_log.log_%2$s s
-        where s.queue_no = q.no and s.lane = 0 and (s.txid, s.id) > (f.txid, f.pos)
-            and pg_visible_in_snapshot(
-                s.txid, case when s.txid < pg_snapshot_xmax(c.cur) then c.cur else pg_current_snapshot() end)
-        order by s.txid, s.id limit case when p_max = 1 then 1 else 0 end) r on true
-    where q.name = p_queue
-        and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
-        and not (q.keyed or g.ordered or g.limited or g.paused or g.queue_paused) and q.priorities = 1
-        and g.ttl = interval '0' and c.width is null and c.next_expiry > weir_internal.clock()
-        and c.seg = p_hi and c.lo = p_hi
-        and (c.finished or c.txid >= pg_snapshot_xmax(c.prev)
-            or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev))
-        and not exists (select from weir_log.delayed d
-                        where d.queue_no = q.no and d.due_at <= weir_internal.clock())
-        and (select a.next_expiry <= weir_internal.clock() from weir_log.claims_%1$s a
-             where a.kind = 'c' and a.group_no = g.no and a.lane = -1 and a.stripe = 1 order by a.id desc limit 1)
-            is not true
-        and not exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
-        and not exists (select from weir_internal.cancellations n where n.queue_no = q.no);
-    return p;
-end
-$body$$text$, k, l);
-        end loop;
-    end loop;
-    for k in 0 .. 2 loop
-        execute format($text$
-create or replace function weir_log.is_late_%1$s(p weir_internal.plain)
-returns boolean
-language plpgsql
-as $body$
-begin
-    return exists (
-        select from pg_snapshot_xip(p.cur) x
-        cross join lateral (
-            select from weir_log.log_%1$s s where s.queue_no = p.queue_no and s.lane = 0 and s.txid = x limit 1) t
-        where pg_visible_in_snapshot(x, p.now));
-end
-$body$$text$, k);
-        execute format($text$
-create or replace function weir_log.read_plain_%1$s(p weir_internal.plain, p_want int)
-returns weir_internal.log_record[]
-language plpgsql
-as $body$
-declare
-    r weir_internal.log_record;
-    v_out weir_internal.log_record[];
-begin
-    for r in
-        select * from weir_log.log_%1$s s
-        where s.queue_no = p.queue_no and s.lane = 0 and (s.txid, s.id) > (p.txid, p.pos)
-            and pg_visible_in_snapshot(
-                s.txid, case when s.txid < pg_snapshot_xmax(p.cur) then p.cur else p.now end)
-        order by s.txid, s.id limit p_want
-    loop
-        v_out := array_append(v_out, r);
-        p_want := p_want - r.n + weir_internal.claimed_of(r, p.txid, p.pos);
-        exit when p_want <= 0;
-    end loop;
-    return v_out;
-end
-$body$$text$, k);
-    end loop;
-    for k in 0 .. 1 loop
-        execute format($text$
-create or replace function weir_log.claim_plain_%1$s(
-    p_ring bigint, p weir_internal.plain, p_id bigint, p_next boolean, p_from xid8, p_from_pos bigint, p_txid xid8,
-    p_pos bigint, p_ids int8multirange, p_n int, p_lease interval)
-returns boolean
-language plpgsql
-as $body$
-begin
-    insert into weir_log.claims_%1$s (kind, claim, id, queue_no, group_no, lane, stripe, prev, cur, lo, seg, txid, pos,
-        finished, from_txid, from_pos, ids, n, attempt, claimed_at, deadline, pid, low, next_expiry, total)
-    select 'c', p_id, p_id, p.queue_no, p.group_no, 0, 1, case when p_next then p.cur else p.prev end,
-        case when p_next then p.now else p.cur end, p.seg, p.seg, p_txid, p_pos, false, p_from, p_from_pos, p_ids, p_n,
-        1, t.now, t.now + p_lease, pg_backend_pid(), p.low, least(p.next_expiry, t.now + p_lease),
-        coalesce(p.total, 0) + p_n
-    from weir_internal.clock() t (now)
-    where p.cursor_id = (
-            select l.id from weir_log.claims_%1$s l
-            where l.kind = 'c' and l.group_no = p.group_no and l.lane = 0 and l.stripe = 1 order by l.id desc limit 1)
-        and pg_sequence_last_value('weir_log.claims_ring') = p_ring;
     return found;
 end
 $body$$text$, k);

@@ -43,6 +43,7 @@ begin
     if v_state is null then
         return 'ended';
     end if;
+    perform weir_log.mark_special(q);
     insert into weir_internal.cancellations (queue_no, id, txid, at, reason)
     values (q.no, p_id, f.txid, weir_internal.clock(), p_reason)
     on conflict (queue_no, id) do nothing;

@@ -6,6 +6,7 @@
 -- The group's position among the delayed is (snapshot, due_at, id): every row visible in the snapshot and due up to
 -- there is claimed. A row that commits later than the position passed its due time was in progress in the snapshot, so
 -- it is found by its transaction: `late` tells those; see weir_log.due_at for why no other can be.
+-- is_due: whether there is anything to claim. is_for: whether a row is for the group.
 --
 -- Parameters:
 --   q, g     queue and group
@@ -14,6 +15,7 @@
 --   p_want   messages
 --   p_lease  how long they are the caller's
 --   p_now    the time
+--   d        a row of `delayed`
 -- Returns: one record, or none; late: the rows, each transaction's in order.
 -- Raises: none
 -- Locks: the advisory lock of lane -1, tried; ROW EXCLUSIVE on the open segment and the claim log.
@@ -87,7 +89,7 @@ end
 $$;
 create or replace function weir_log.late(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim)
 returns setof weir_internal.delayed_row
-language plpgsql
+language plpgsql stable
 as $$
 declare
     v_xmax xid8 := pg_snapshot_xmax(c.cur);

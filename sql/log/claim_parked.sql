@@ -2,6 +2,7 @@
 -- Claims what is due of an ordered group's key queues. A key queue whose head was delivered before gives that alone;
 -- one whose head was not goes on with what follows it, so that a key that has left its trouble behind catches up. What
 -- is wanted is shared out among the key queues, one message at least for each.
+-- has_parked: whether something is due there.
 --
 -- Parameters:
 --   q, g     queue and group

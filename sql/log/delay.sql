@@ -26,6 +26,7 @@ begin
         raise exception 'a delay of % is not less than %, the ttl of queue "%"', p_delay, q.ttl, q.name
             using errcode = 'WR006', hint = 'The message would never be delivered. Give a shorter delay.';
     end if;
+    perform weir_log.mark_special(q);
     insert into weir_log.delayed (txid, queue_no, due_at, id, attempts, key, headers, payload, enqueued_at)
     select pg_current_xact_id(), q.no, weir_log.due_at(p_delay), p_id, 0, p_key, p_headers, p_payload,
         weir_internal.clock();

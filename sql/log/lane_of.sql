@@ -14,6 +14,7 @@ language plpgsql
 as $$
 begin
     if not q.keyed and not exists (select from weir_internal.keyed_queues k where k.queue_no = q.no) then
+        perform weir_log.mark_special(q);
         insert into weir_internal.keyed_queues values (q.no);
     end if;
     return q.key_epochs[cardinality(q.key_epochs)] + weir_internal.lane_of(p_key, q.key_lanes);

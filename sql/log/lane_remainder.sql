@@ -23,6 +23,7 @@ declare
     v_since timestamptz[];
     v_from xid8;   -- a cursor has passed all before, but for stragglers
     v_first xid8;
+    v_slowest int; -- the group of that cursor
     v_late xid8[]; -- these: transactions that were in progress in its snapshots
     v_size text := '200 + pg_column_size(t.payloads) + coalesce(pg_column_size(t.headers), 0)
                         + coalesce(pg_column_size(t.keys), 0)';
@@ -58,7 +59,7 @@ begin
         end if;
         if v_from is null or v_first < v_from then
             v_from := v_first;
-            holder := coalesce(holder, c.group_no);
+            v_slowest := c.group_no;
         end if;
         v_late := v_late || array(select pg_snapshot_xip(c.prev) union select pg_snapshot_xip(c.cur));
     end loop;
@@ -79,6 +80,7 @@ begin
     loop
         rows := array_append(rows, r.ctid);
         bytes := bytes + r.bytes;
+        holder := v_slowest;
         exit when bytes > p_bytes;
     end loop;
 end

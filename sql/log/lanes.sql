@@ -9,7 +9,7 @@
 -- Locks: ACCESS SHARE on the claim log.
 create or replace function weir_log.lanes(q weir_internal.queues)
 returns int[]
-language plpgsql
+language plpgsql stable
 as $$
 declare
     v_lanes int[] := array(select generate_series(-1, q.priorities - 1));

@@ -1,5 +1,6 @@
 -- weir_log.lanes_in(p_table, p_queue, p_lane, p_max)
 -- The lanes that have records in a table of the log, by as many descents in its index as there are lanes.
+-- table_name: the name of such a table.
 --
 -- Parameters:
 --   p_table          0 .. 2: of the ring, 3: rest

@@ -1,10 +1,15 @@
 -- weir_log.ready_lanes(q, g, p_now)
 -- Which lanes of a group have something to do, in a few statements however many lanes there are.
+-- lanes_with_work does it, with lane_rows, is_unfinished and sent_at: the cursors of lanes, whether some of them have
+-- an unfinished claim, and when a lane's next message was sent.
 --
 -- Parameters:
 --   q      the queue
 --   g      the group
 --   p_now  time against which leases expire
+--   p_lanes, p_lane  lanes
+--   p_ring           the state of the claim log's ring
+--   p_from, p_to     lanes from one to another
 -- Returns: lanes; it may name one too many, never one too few. With priorities, a level goes by when its next message
 --   was sent, as if that were its priority times the queue's aging earlier; lanes of keys are of level 0. Lanes of keys
 --   begin with any of them. An ordered group finishes the lanes of one number of lanes before it goes on to the next.

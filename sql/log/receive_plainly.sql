@@ -1,98 +1,165 @@
--- weir_log.receive_plainly(p_queue, p_group, p_max, p_lease)
+-- weir_log.receive_plainly_0_0 .. 1_2(p_queue, p_group, p_max, p_lease, p_claims, p_log)
 -- What a receive does when nothing is special, in two statements: a group without order or limits, one lane in the open
 -- segment, nothing due again, nothing expired. It does what claim_new does, for a third of the price, since PL/pgSQL
 -- prepares each expression anew in every transaction. It reads what is left of the cursor's interval and the next one
 -- as one, which is the same when no transaction that was in progress between them has sent something. The lane's lock
--- is taken only when something was found: the INSERT sees whether the cursor is still the one that was read. All that
--- is not plain is left to weir_log.receive, and nothing is written then.
+-- is taken only when something was found; then the cursor must still be the one that was read. All that is not plain is
+-- left to weir_log.receive, and nothing is written then. The same text for each pair of tables of the two rings.
 --
--- Parameters: as weir_log.receive
+-- Parameters:
+--   p_queue, p_group, p_max, p_lease  as weir_log.receive
+--   p_claims, p_log                   states of the two rings
 -- Returns: the records claimed; none when there is nothing; null: weir_log.receive must see.
 -- Raises: none
 -- Locks: the lane's advisory lock, until the transaction ends.
-create or replace function weir_log.receive_plainly(p_queue text, p_group text, p_max int, p_lease interval)
+do $do$
+begin
+    for k in 0 .. 1 loop
+        for l in 0 .. 2 loop
+            execute format($text$
+create or replace function weir_log.receive_plainly_%1$s_%2$s(
+    p_queue text, p_group text, p_max int, p_lease interval, p_claims bigint, p_log bigint)
 returns weir.message_record[]
 language plpgsql
-as $$
+as $body$
 declare
-    v_ring bigint := pg_sequence_last_value('weir_log.claims_ring');
-    v_hi bigint := pg_sequence_last_value('weir_log.log_ring');
-    p weir_internal.plain;
+    v_queue int;
+    v_special bigint;   -- see weir_log.mark_special
+    v_group int;
+    v_since timestamptz;
+    v_cursor bigint;    -- the cursor's row, and what it holds
+    v_prev pg_snapshot;
+    v_cur pg_snapshot;
+    v_low bigint;
+    v_expiry timestamptz;
+    v_total bigint;
+    v_txid xid8;        -- the position behind which the lane is read, and what lies there
+    v_pos bigint;
+    v_now pg_snapshot;
     r weir_internal.log_record;
-    o weir.message_record;
-    v_records weir_internal.log_record[];
-    v_out weir.message_record[];
-    v_id bigint;
+    v_claim bigint;
     v_skip int;
-    v_taken int := 0;
-    v_ids int8multirange := '{}';
-    v_late boolean; -- a transaction that was in progress in cur has sent something
-    v_claimed boolean;
+    v_taken int;
+    v_from_txid xid8;
+    v_record bigint;    -- the first that is claimed
+    v_ids int8multirange;
+    v_out weir.message_record[];
+    v_time timestamptz;
 begin
-    if pg_current_xact_id_if_assigned() is not null then
-        return null; -- what this transaction has sent is not for itself, which weir_internal.snapshot() knows
-    end if;
-    case v_ring % 2 * 12 + v_ring / 2 % 2 * 3 + v_hi % 3
-        when 0 then p := weir_log.peek_plain_0_0(p_queue, p_group, v_hi, p_max);
-        when 1 then p := weir_log.peek_plain_0_1(p_queue, p_group, v_hi, p_max);
-        when 2 then p := weir_log.peek_plain_0_2(p_queue, p_group, v_hi, p_max);
-        when 3 then p := weir_log.peek_plain_1_0(p_queue, p_group, v_hi, p_max);
-        when 4 then p := weir_log.peek_plain_1_1(p_queue, p_group, v_hi, p_max);
-        when 5 then p := weir_log.peek_plain_1_2(p_queue, p_group, v_hi, p_max);
-        else return null;
-    end case;
-    if p.cursor_id is null then
+    select q.no, pg_sequence_last_value(q.special), g.no, g.since, c.id, c.prev, c.cur, c.low, c.next_expiry, c.total,
+        f.txid, f.pos, pg_current_snapshot(),
+        s.txid, s.id, s.n, s.ids, s.attempts, s.enqueued_at, s.keys, s.headers, s.payloads
+    into v_queue, v_special, v_group, v_since, v_cursor, v_prev, v_cur, v_low, v_expiry, v_total, v_txid, v_pos, v_now,
+        r.txid, r.id, r.n, r.ids, r.attempts, r.enqueued_at, r.keys, r.headers, r.payloads
+    from weir_internal.queues q
+    join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
+    cross join lateral (
+        select o.id, o.prev, o.cur, o.width, o.lo, o.seg, o.txid, o.pos, o.finished, o.low, o.next_expiry, o.total
+        from weir_log.claims_%1$s o
+        where o.kind = 'c' and o.group_no = g.no and o.lane = 0 and o.stripe = 1 order by o.id desc limit 1) c
+    cross join lateral (
+        select case when c.finished then pg_snapshot_xmax(c.cur) else greatest(c.txid, pg_snapshot_xmax(c.prev)) end,
+            case when c.finished or c.txid < pg_snapshot_xmax(c.prev) then 0 else c.pos end) f (txid, pos)
+    left join lateral (
+        select t.txid, t.id, t.n, t.ids, t.attempts, t.enqueued_at, t.keys, t.headers, t.payloads
+        from weir_log.log_%2$s t
+        where t.queue_no = q.no and t.lane = 0 and (t.txid, t.id) > (f.txid, f.pos)
+            and pg_visible_in_snapshot(
+                t.txid, case when t.txid < pg_snapshot_xmax(c.cur) then c.cur else pg_current_snapshot() end)
+        order by t.txid, t.id limit 1) s on true
+    where q.name = p_queue
+        and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
+        and not (q.keyed or g.ordered or g.limited or g.paused or g.queue_paused) and q.priorities = 1
+        and g.ttl = interval '0' and c.width is null and c.next_expiry > weir_internal.clock()
+        and c.seg = p_log and c.lo = p_log
+        and (c.finished or c.txid >= pg_snapshot_xmax(c.prev)
+            or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev));
+    if v_cursor is null then
         return null;
-    elsif pg_snapshot_xmin(p.cur) < pg_snapshot_xmax(p.cur) then
-        case v_hi % 3
-            when 0 then v_late := weir_log.is_late_0(p);
-            when 1 then v_late := weir_log.is_late_1(p);
-            else v_late := weir_log.is_late_2(p);
-        end case;
-        if v_late then
+    elsif v_special > 0 then
+        if exists (select from weir_log.delayed d where d.queue_no = v_queue and d.due_at <= weir_internal.clock())
+            or (select a.next_expiry <= weir_internal.clock() from weir_log.claims_%1$s a
+                where a.kind = 'c' and a.group_no = v_group and a.lane = -1 and a.stripe = 1
+                order by a.id desc limit 1)
+            or exists (select from weir_internal.keyed_queues k where k.queue_no = v_queue)
+            or exists (select from weir_internal.cancellations n where n.queue_no = v_queue) then
             return null;
         end if;
     end if;
-    if p_max = 1 then
-        v_records := array[p.record];
-    else
-        case v_hi % 3
-            when 0 then v_records := weir_log.read_plain_0(p, p_max);
-            when 1 then v_records := weir_log.read_plain_1(p, p_max);
-            else v_records := weir_log.read_plain_2(p, p_max);
-        end case;
+    if pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) then -- what was in progress in cur may have sent
+        if exists (
+            select from pg_snapshot_xip(v_cur) x
+            cross join lateral (
+                select from weir_log.log_%2$s s where s.queue_no = v_queue and s.lane = 0 and s.txid = x limit 1) t
+            where pg_visible_in_snapshot(x, v_now)) then
+            return null;
+        end if;
     end if;
-    if (v_records[1]).id is null then
-        return case when pg_sequence_last_value('weir_log.log_ring') = v_hi
-            and pg_sequence_last_value('weir_log.claims_ring') = v_ring then '{}'::weir.message_record[] end;
-    elsif pg_sequence_last_value('weir_log.log_ring') <> v_hi -- the table may serve for another segment
-        or not pg_try_advisory_xact_lock(weir_internal.lane_lock(p.group_no, 0, 1)) then
+    if r.id is null then
+        return case when pg_sequence_last_value('weir_log.log_ring') = p_log
+            and pg_sequence_last_value('weir_log.claims_ring') = p_claims then '{}'::weir.message_record[] end;
+    elsif r.ids is not null or r.attempts is not null or r.enqueued_at < v_since
+        or pg_sequence_last_value('weir_log.log_ring') <> p_log -- the table may serve for another segment
+        or not pg_try_advisory_xact_lock(weir_internal.lane_lock(v_group, 0, 1)) then
         return null;
     end if;
-    v_id := nextval('weir_internal.claim_numbers');
-    foreach r in array v_records loop
-        v_skip := case when r.txid = p.txid then greatest(0, p.pos - r.id + r.n) else 0 end;
-        if r.ids is not null or r.enqueued_at < p.since then
+    if pg_snapshot_xmax(v_now) <> pg_snapshot_xmax(pg_current_snapshot())
+        or pg_snapshot_xmin(v_now) <> pg_snapshot_xmax(v_now) then -- others have committed, or may have
+        if (select o.id from weir_log.claims_%1$s o
+            where o.kind = 'c' and o.group_no = v_group and o.lane = 0 and o.stripe = 1 order by o.id desc limit 1)
+            <> v_cursor then
             return null;
-        elsif v_skip = 0 and r.n <= p_max - v_taken then
-            o := row(v_id, r.n, r.id - r.n + 1, null, 1, null, r.keys, r.payloads, r.headers, r.enqueued_at, null);
-        else
-            o := weir_internal.slice(r, v_id, v_skip, least(r.n - v_skip, p_max - v_taken));
         end if;
-        v_out := array_append(v_out, o);
-        v_taken := v_taken + o.n;
-        v_ids := v_ids + int8multirange(int8range(o.first_id, o.first_id + o.n));
-    end loop;
-    if v_id % 16 = 0 then
-        p.low := coalesce((select u.id from weir_log.unfinished(p.group_no, 0, 1, p.low, 'infinity', 1) u), v_id);
     end if;
-    if v_ring / 2 % 2 = 0 then
-        v_claimed := weir_log.claim_plain_0(v_ring, p, v_id, r.txid >= pg_snapshot_xmax(p.cur),
-            (v_records[1]).txid, (v_records[1]).id - 1, r.txid, o.first_id + o.n - 1, v_ids, v_taken, p_lease);
+    v_claim := nextval('weir_internal.claim_numbers');
+    v_from_txid := r.txid;
+    v_record := r.id;
+    v_skip := case when r.txid = v_txid then greatest(0, v_pos - r.id + r.n) else 0 end;
+    v_txid := r.txid;
+    v_taken := least(r.n - v_skip, p_max);
+    v_pos := r.id - r.n + v_skip + v_taken;
+    v_ids := int8multirange(int8range(v_pos - v_taken + 1, v_pos + 1));
+    if v_taken = r.n then
+        v_out := array[row(v_claim, v_taken, v_pos - v_taken + 1, null, 1, null, r.keys, r.payloads, r.headers,
+            r.enqueued_at, null)::weir.message_record];
     else
-        v_claimed := weir_log.claim_plain_1(v_ring, p, v_id, r.txid >= pg_snapshot_xmax(p.cur),
-            (v_records[1]).txid, (v_records[1]).id - 1, r.txid, o.first_id + o.n - 1, v_ids, v_taken, p_lease);
+        v_out := array[weir_internal.slice(r, v_claim, v_skip, v_taken)];
     end if;
-    return case when v_claimed then v_out end;
+    if v_taken < p_max then
+        for r in
+            select * from weir_log.log_%2$s t
+            where t.queue_no = v_queue and t.lane = 0 and (t.txid, t.id) > (v_txid, v_record)
+                and pg_visible_in_snapshot(
+                    t.txid, case when t.txid < pg_snapshot_xmax(v_cur) then v_cur else v_now end)
+            order by t.txid, t.id limit p_max - v_taken
+        loop
+            if r.ids is not null or r.attempts is not null or r.enqueued_at < v_since then
+                return null;
+            end if;
+            v_out := array_append(v_out, weir_internal.slice(r, v_claim, 0, least(r.n, p_max - v_taken)));
+            v_pos := r.id - r.n + least(r.n, p_max - v_taken);
+            v_ids := v_ids + int8multirange(int8range(r.id - r.n + 1, v_pos + 1));
+            v_taken := v_taken + least(r.n, p_max - v_taken);
+            v_txid := r.txid;
+            exit when v_taken >= p_max;
+        end loop;
+    end if;
+    if random() < 0.0625 then -- see lease
+        v_low := coalesce((select u.id from weir_log.unfinished(v_group, 0, 1, v_low, 'infinity', 1) u), v_claim);
+    end if;
+    v_time := weir_internal.clock();
+    insert into weir_log.claims_%1$s (kind, claim, id, queue_no, group_no, lane, stripe, prev, cur, lo, seg, txid, pos,
+        finished, from_txid, from_pos, ids, n, attempt, claimed_at, deadline, pid, low, next_expiry, total)
+    select 'c', v_claim, v_claim, v_queue, v_group, 0, 1,
+        case when v_txid >= pg_snapshot_xmax(v_cur) then v_cur else v_prev end,
+        case when v_txid >= pg_snapshot_xmax(v_cur) then v_now else v_cur end, p_log, p_log, v_txid, v_pos, false,
+        v_from_txid, v_record - 1, v_ids, v_taken, 1, v_time, v_time + p_lease, pg_backend_pid(), v_low,
+        least(v_expiry, v_time + p_lease), coalesce(v_total, 0) + v_taken
+    where pg_sequence_last_value('weir_log.claims_ring') = p_claims;
+    return case when found then v_out end;
 end
-$$;
+$body$$text$, k, l);
+        end loop;
+    end loop;
+end
+$do$;

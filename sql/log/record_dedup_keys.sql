@@ -11,12 +11,14 @@
 -- read; while it may have writers, and in a transaction whose fixed snapshot may hide some of its rows, those are
 -- waited for. All of it holds only if the ring did not turn meanwhile. So the ring is looked at again at the end, as a
 -- reader of a seqlock does; if it turned, what was noted is taken back and everything done anew.
+-- drop_keys: takes back what was noted.
 --
 -- Parameters:
 --   q        the queue
 --   p_keys   digests, no two equal, ascending, so that two senders of several keys do not wait for each other
 --   p_ids    one a key
 --   p_until  until when the keys count
+--   p_table  number of the table they were noted in
 -- Returns: an id a key: that of p_ids when it was noted now, else the one that it was noted with.
 -- Raises: record_dedup_keys: 40001 where a fixed snapshot hides a row that counts; both: 40P01
 -- Locks: ROW EXCLUSIVE on the open table, ACCESS SHARE on the other, and the keys: until the transaction ends.

@@ -39,6 +39,7 @@ begin
         d := null;
         d.kind := 'x';
         d.claim := e.claim;
+        d.claimed_at := p_now;
         d.ids := e.ids;
         d.n := weir_internal.count_ids(e.ids);
         perform weir_log.append_claim(d);

@@ -19,6 +19,7 @@ begin
     if cardinality(p_messages) = 0 then
         return;
     end if;
+    perform weir_log.mark_special(q);
     insert into weir_log.delayed
     select pg_current_xact_id(), q.no, g.no, weir_log.due_at(coalesce(p_delay, weir_internal.backoff(g, m.attempts))),
         m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at, m.reason

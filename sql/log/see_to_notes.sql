@@ -1,10 +1,12 @@
 -- weir_log.see_to_notes(q, g, p_now)
 -- Looks again at key queues whose head left while a receive may have been parking messages behind it: see step_up. With
 -- the locks of its lanes, and of lane -1, which the caller holds, nobody is.
+-- try_lanes: tries to lock the lanes of a key queue.
 --
 -- Parameters:
 --   q, g   queue and group
 --   p_now  the time
+--   p_key_queue  the key queue
 -- Returns: nothing.
 -- Raises: none
 -- Locks: the locks of the lanes of up to 1,000 key queues, tried, until the transaction ends; ROW EXCLUSIVE on

@@ -6,6 +6,8 @@
 --   g         the group
 --   c         the cursor of the lane; claims_with: as trim_inflight returned it
 --   p_hashes  hashes of key queues
+--   p_claims  claims
+--   p_lane    the lane
 -- Returns: trim_inflight: the cursor; inflight are the claims of it that hold something in the lane still, and keys the
 --   hashes of all their key queues. inflight: both. claims_with: those of c.inflight that may hold one of the hashes.
 -- Raises: none

@@ -1,7 +1,10 @@
 -- weir_log.trim_rest()
 -- Deletes from `rest` what nobody needs any more, in up to 50 lanes and up to 1,000 records of each, and truncates it
 -- when it is empty.
+-- trim_rest_of_lane: does it in one lane.
 --
+-- Parameters:
+--   p_queue, p_lane  the lane
 -- Returns: how many records it deleted, or 1 for a truncation.
 -- Raises: none; what goes wrong with one queue is reported.
 -- Locks: ROW EXCLUSIVE on `rest`, or ACCESS EXCLUSIVE, tried.

@@ -9,6 +9,7 @@
 --   p_max    at most so many; null = all
 --   c        the cursor
 --   p_next   the mark when nothing is unfinished
+--   p_group  the group
 -- Returns: unfinished: the claims' rows, oldest first, with ids and n reduced to what is not done yet and the deadline
 -- as
 --   extended; advance_low: the new mark.

@@ -4,7 +4,8 @@
 -- A claim over several lanes has a row in each. The other kinds tell what became of a claim:
 --   'd'  its holder finished the message `id`
 --   'D'  its holder settled the messages `ids`; null: all that were left
---   'x'  the messages `ids` were taken from its holder: the lease had ended; null: all that were left
+--   'x'  the messages `ids` were taken from its holder, at `claimed_at` if because the lease had ended; null: all that
+--        were left
 --   'e'  its deadline is now `deadline`, if that is later
 --   'p'  its messages stand in key queues: an ack has to look there
 -- Of kind 'n' it notes a step of the claim log's rotation.

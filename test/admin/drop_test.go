@@ -222,8 +222,8 @@ func TestWhatADroppedQueueHasParkedGoes(t *testing.T) {
 		b.exec("select weir.create_group($1, 'gone', ordered => true)", queue)
 		b.exec(`select weir.send_batch($1, array_fill('1'::jsonb, array[2500]), array_fill('k'::text, array[2500]))`, queue)
 		for range 3 {
-			b.exec("select weir.nack($1, m.claim_id, delay => '0') from (select distinct claim_id from weir.receive($1, 'gone', 1000)) m",
-				queue)
+			b.exec(`select weir.nack($1, m.claim_id, delay => '0')
+				from (select distinct claim_id from weir.receive($1, 'gone', 1000)) m`, queue)
 		}
 		b.exec("select weir.drop_queue($1)", queue)
 		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.parked"); n < 1000 {
@@ -298,23 +298,24 @@ func TestAReceiveThatBeganBeforeAChangeOfItsGroupClaimsNothingPastIt(t *testing.
 				b.send(1)
 				b.receive("default", 1) // now the cursor has a row, and receives are plain
 				b.send(3)
-				// a clock that waits, when the group was read, for who holds the lock 42
-				b.exec(`create or replace function weir_internal.next_number() returns void language sql as 'select 1'`)
-				b.exec(`create or replace function weir_internal.claimed_of(
-						r weir_internal.log_record, p_txid xid8, p_pos bigint) returns int language plpgsql as $$
+				// a clock that waits, when the group is being read, for who holds the lock 42
+				b.exec(`create or replace function weir_internal.clock() returns timestamptz language plpgsql as $$
 					begin
-						if current_setting('weir_test.wait', true) = 'on' then
-							perform set_config('weir_test.wait', 'off', false);
-							perform pg_advisory_xact_lock_shared(42);
-						end if;
-						return case when r.txid <> p_txid or p_pos = 0 then 0 else greatest(0, p_pos - (r.id - r.n)) end;
+						case current_setting('weir_test.wait', true)
+							when 'second call' then perform set_config('weir_test.wait', 'this call', false);
+							when 'this call' then
+								perform set_config('weir_test.wait', 'off', false);
+								perform pg_advisory_xact_lock_shared(42);
+							else
+						end case;
+						return clock_timestamp();
 					end $$`)
 				holder := b.db.As(b, pgtest.Owner)
 				if _, err := holder.Exec(b.Context(), "select pg_advisory_lock(42)"); err != nil {
 					b.Fatal(err)
 				}
 				late := b.db.As(b, pgtest.Owner)
-				if _, err := late.Exec(b.Context(), "set weir_test.wait = on"); err != nil {
+				if _, err := late.Exec(b.Context(), "set weir_test.wait = 'second call'"); err != nil {
 					b.Fatal(err)
 				}
 				received := make(chan int, 1)

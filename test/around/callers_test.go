@@ -30,12 +30,12 @@ func TestMaintainRunsFromPgCron(t *testing.T) {
 	cron := connect(t, s.SocketDSN(embedded.Superuser, "test_cron"))
 	get[any](t)(cron.Exec(ctx, "create extension pg_cron; grant usage on schema cron to "+pgtest.Owner))
 	owner := connect(t, s.SocketDSN(pgtest.Owner, "test_cron"))
-	surface.CreateQueue(t, owner, "q", "segment_bytes => 65536, claims_bytes => 65536")
+	surface.CreateQueue(t, owner, "q", "")
 	get[any](t)(owner.Exec(ctx, "select weir.send('q', '1', delay => '1 microsecond') from generate_series(1, 200)"))
 	get[any](t)(owner.Exec(ctx, "select count(*) from weir.pop('q', max => 1000)"))
-	get[any](t)(owner.Exec(ctx, "select cron.schedule('weir', '@reboot', 'select weir.maintain()')"))
+	get[any](t)(owner.Exec(ctx, "select cron.schedule('weir', '@reboot', 'call weir.maintain()')"))
 	var before int64
-	const size = "select pg_relation_size('weir_internal.q1_later')"
+	const size = "select pg_relation_size('weir_log.delayed')"
 	must(t, owner.QueryRow(ctx, size).Scan(&before))
 	s.Up(t)
 	again := connect(t, s.SocketDSN(pgtest.Owner, "test_cron"))
@@ -102,12 +102,12 @@ func TestPostgRESTCanCallTheFunctions(t *testing.T) {
 	}
 	const send = "queue_name text, payload jsonb, key text, headers jsonb"
 	if got := call("send", send, `{"queue_name": "q", "payload": {"a": [1]}, "key": "k", "headers": {"h": "x"}}`); got !=
-		`[{"pgrst_call":1}]` {
+		`[{"pgrst_call":1000}]` {
 		t.Errorf("send: %s", got)
 	}
 	batch := `{"queue_name": "q", "payloads": [2, {"b": 3}]}`
 	if got := call("send_batch", "queue_name text, payloads jsonb[]", batch); got !=
-		"[{\"pgrst_call\":2}, \n {\"pgrst_call\":3}]" {
+		"[{\"pgrst_call\":2000}, \n {\"pgrst_call\":2001}]" {
 		t.Errorf("send_batch: %s", got)
 	}
 	var messages []struct {
@@ -117,10 +117,11 @@ func TestPostgRESTCanCallTheFunctions(t *testing.T) {
 	}
 	list := call("receive", "queue_name text, max int, lease interval",
 		`{"queue_name": "q", "max": 10, "lease": "1 hour"}`)
-	if err := json.Unmarshal([]byte(list), &messages); err != nil || len(messages) != 3 || messages[1].Payload != 2.0 {
+	if err := json.Unmarshal([]byte(list), &messages); err != nil || len(messages) != 3 || messages[0].Payload != 2.0 {
 		t.Fatalf("receive: %s: %v", list, err)
 	}
-	ack := fmt.Sprintf(`{"queue_name": "q", "claim_id": %d, "ids": [1, 2]}`, messages[0].ClaimID)
+	ack := fmt.Sprintf(`{"queue_name": "q", "claim_id": %d, "ids": [%d, %d]}`,
+		messages[0].ClaimID, messages[0].ID, messages[1].ID)
 	if got := call("ack", "queue_name text, claim_id bigint, ids bigint[]", ack); got != `[{"pgrst_call":2}]` {
 		t.Errorf("ack: %s", got)
 	}

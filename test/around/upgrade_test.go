@@ -1,7 +1,6 @@
 package around_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,14 +19,9 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	old := pgtest.StartServer(t, pgtest.ServerOptions{BinDir: debian15, Fast: true})
 	db := old.NewDB(t, false)
 	ctx := t.Context()
-	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2, segment_bytes => 65536")
-	for k := range 3 { // the new build, unlike those of distributions, cannot read lz4
-		db.Exec(t, fmt.Sprintf(`alter table weir_internal.q1_log_%d
-			alter payloads set compression pglz, alter headers set compression pglz`, k))
-	}
-	for k := range 2 {
-		db.Exec(t, fmt.Sprintf("alter table weir_internal.q1_claims_%d alter ids set compression pglz", k))
-	}
+	surface.CreateQueue(t, db.Pool(t), "q", "lanes => 2")
+	db.Exec(t, "select weir.configure_log('main', segment_bytes => 65536)")
+	everywhere(t, old, noLz4)
 	db.Exec(t, "select weir.create_group('q', 'line', ordered => true)")
 	db.Exec(t, "select weir.send_batch('q', array_fill('1'::jsonb, array[500]), array_fill('k'::text, array[500]))")
 	db.Exec(t, "select weir.send('q', '2', delay => '1 second')")
@@ -35,7 +29,7 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	held := get[[]surface.Message](t)(surface.Receive(ctx, db.Pool(t), "q", "default", 50, "1 hour"))
 	surface.Settle(t, db.Pool(t))
 	db.Pool(t).Close()
-	forgetAttver(t, old)
+	everywhere(t, old, noAttver)
 	must(t, old.Stop(ctx))
 
 	dir := shortDir(t)
@@ -85,15 +79,27 @@ func TestPgUpgradeNeedsNothing(t *testing.T) {
 	surface.Settle(t, conn)
 }
 
-// forgetAttver removes the option pg_attver, which Debian's 15.20 gives to every column of every table and which no
-// other build of PostgreSQL knows: pg_upgrade to one of those would fail on any table.
-func forgetAttver(t *testing.T, s *pgtest.Server) {
+// noLz4 has no table use lz4, which the new build, unlike those of distributions, cannot read.
+const noLz4 = `do $$
+	declare
+		c record;
+	begin
+		for c in select attrelid::regclass as relation, attname from pg_attribute where attcompression = 'l' loop
+			execute format('alter table %s alter %I set compression pglz', c.relation, c.attname);
+		end loop;
+	end $$`
+
+// noAttver removes the option pg_attver, which Debian's 15.20 gives to every column of every table and which no other
+// build of PostgreSQL knows: pg_upgrade to one of those would fail on any table.
+const noAttver = "update pg_attribute set attoptions = null where attoptions::text like '{pg_attver=%'"
+
+// everywhere runs a statement in every database of a server.
+func everywhere(t *testing.T, s *pgtest.Server, sql string) {
 	t.Helper()
 	names := pgtest.QueryAll[string](t, s.NewDB(t, true), "select datname::text from pg_database where datallowconn")
 	for _, name := range names {
 		conn := connect(t, s.SocketDSN(embedded.Superuser, name))
-		_, err := conn.Exec(t.Context(),
-			"update pg_attribute set attoptions = null where attoptions::text like '{pg_attver=%'")
+		_, err := conn.Exec(t.Context(), sql)
 		must(t, err)
 		must(t, conn.Close(t.Context()))
 	}

@@ -54,7 +54,7 @@ func TestALargeBatchIsCutIntoRecords(t *testing.T) {
 	})
 }
 
-func (b bench) count(text string, args ...any) int {
+func (b bench) count(text string) int {
 	b.Helper()
-	return pgtest.QueryVal[int](b, b.db, text, args...)
+	return pgtest.QueryVal[int](b, b.db, text)
 }

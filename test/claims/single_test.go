@@ -9,7 +9,7 @@ import (
 	"github.com/weirmq/weir/test/surface"
 )
 
-// batch sends n messages as one record, each with headers and a payload that say which one it is, and returns their ids.
+// batch sends n messages as one record, each with headers and a payload that say which it is, and returns their ids.
 func (b bench) batch(n int) []int64 {
 	b.Helper()
 	var payloads []string

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
 )
@@ -28,7 +30,8 @@ func TestNothingIsLostUnderLoad(t *testing.T) {
 
 func run(t *testing.T, major int, span time.Duration, held bool) {
 	db := pgtest.New(t, pgtest.Options{Major: major})
-	surface.CreateQueue(t, db.Pool(t), queue, "lanes => 4, segment_bytes => 65536, claims_bytes => 65536")
+	db.Exec(t, "update weir_internal.logs set segment_bytes = 65536, claims_bytes = 65536")
+	surface.CreateQueue(t, db.Pool(t), queue, "lanes => 4")
 	db.Exec(t, "select weir.create_group($1, 'other', max_attempts => 1000, backoff_max => '1 second')", queue)
 	db.Exec(t, "update weir_internal.groups set max_attempts = 1000, backoff_max = '1 second'")
 	l := newLoad(t, db, "default", "other")
@@ -124,15 +127,18 @@ func (l *load) await() map[string][]string {
 	return missing
 }
 
-// maintain turns the rings from a session of its own.
+// maintain turns the rings from sessions of its own. A step that fails does so with a warning, and fails the run: no
+// client may stand in its way.
 func (l *load) maintain(over func() bool) {
-	conn := l.db.Pool(l.tb)
+	c := client{l: l}
 	for !over() {
-		if _, err := surface.Maintain(context.Background(), conn); err != nil {
-			l.expected(err)
-		}
+		c.use(func(conn *pgx.Conn) error {
+			_, err := surface.Maintain(context.Background(), conn)
+			return err
+		})
 		pause(l.tb.Context(), 10*time.Millisecond)
 	}
+	c.close()
 }
 
 // disturb cancels statements and ends sessions at random, those of maintenance too.
@@ -166,8 +172,8 @@ func (l *load) stopWhenTurned(span time.Duration, stop func()) {
 			return
 		}
 		pause(l.tb.Context(), 50*time.Millisecond)
-		err := l.db.Pool(l.tb).QueryRow(l.tb.Context(), `select pg_sequence_last_value('weir_internal.q1_log_ring'),
-			pg_sequence_last_value('weir_internal.q1_claims_ring')`).Scan(&log, &claims)
+		err := l.db.Pool(l.tb).QueryRow(l.tb.Context(), `select pg_sequence_last_value('weir_log.log_ring'),
+			pg_sequence_last_value('weir_log.claims_ring')`).Scan(&log, &claims)
 		if err != nil {
 			l.expected(err)
 		}
@@ -186,14 +192,14 @@ func wantSmall(t *testing.T, db *pgtest.DB) {
 	t.Helper()
 	surface.Settle(t, db.Pool(t))
 	size := pgtest.QueryVal[int64](t, db, `select sum(pg_relation_size(oid))::bigint from pg_class
-		where relname ~ '^q1_(log|claims)_[012]$' and relkind = 'r'`)
+		where relnamespace = 'weir_log'::regnamespace and relname ~ '^(log_|claims_|rest)' and relkind = 'r'`)
 	if size > 4<<20 { // twice what was carried over under load, when others wrote too
-
 		t.Errorf("the rings hold %d bytes after all was done", size)
 		for _, query := range []string{
-			"select relname || ' ' || pg_relation_size(oid) from pg_class where relname ~ '^q1_(log|claims)_[012]$' order by 1",
-			"select s::text from weir_internal.segments s order by 1", "select s::text from weir.stats() s",
-			"select slot || ' ' || id || ' ' || coalesce(pos, 0) from weir_internal.q1_claims_2 where what = 9",
+			`select relname || ' ' || pg_relation_size(oid) from pg_class
+				where relnamespace = 'weir_log'::regnamespace and relkind = 'r' order by 1`,
+			"select s::text from weir_log.segments s order by 1", "select s::text from weir.stats() s",
+			"select id || ' ' || coalesce(pos, 0) from weir_log.claims_2 where kind = 'n'",
 		} {
 			t.Log(strings.Join(pgtest.QueryAll[string](t, db, query), "\n"))
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
@@ -107,7 +108,17 @@ type client struct {
 func (c *client) use(step func(conn *pgx.Conn) error) {
 	ctx := context.Background() // a step is not torn by the end of the run
 	if c.conn == nil || c.conn.IsClosed() {
-		conn, err := pgx.Connect(ctx, c.l.db.DSN)
+		config, err := pgx.ParseConfig(c.l.db.DSN)
+		if err != nil {
+			c.l.fail("connect: %v", err)
+			return
+		}
+		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+			if n.Severity == "WARNING" && strings.HasPrefix(n.Message, "maintain:") {
+				c.l.fail("%s", n.Message)
+			}
+		}
+		conn, err := pgx.ConnectConfig(ctx, config)
 		if err != nil {
 			c.l.fail("connect: %v", err)
 			return
@@ -124,6 +135,12 @@ func (c *client) use(step func(conn *pgx.Conn) error) {
 	}
 	if !c.conn.IsClosed() && c.conn.PgConn().TxStatus() != 'I' {
 		c.conn.Exec(ctx, "rollback") //nolint:errcheck // it may be dead
+	}
+}
+
+func (c *client) close() {
+	if c.conn != nil {
+		c.conn.Close(context.Background()) //nolint:errcheck // done with it
 	}
 }
 
@@ -248,9 +265,7 @@ func (l *load) consume(group string, done func() bool) {
 		c.use(func(conn *pgx.Conn) error { return l.receiveSome(conn, group) })
 		pause(l.tb.Context(), 2*time.Millisecond)
 	}
-	if c.conn != nil {
-		c.conn.Close(context.Background()) //nolint:errcheck // done with it
-	}
+	c.close()
 }
 
 func (l *load) receiveSome(conn *pgx.Conn, group string) error {

@@ -38,7 +38,8 @@ func TestKilledServerKeepsWhatItConfirmed(t *testing.T) {
 			"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on",
 		}})
 		db := server.NewDB(t, false)
-		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 4, segment_bytes => 65536, claims_bytes => 65536")
+		surface.CreateQueue(t, db.Pool(t), queue, "lanes => 4")
+		db.Exec(t, "select weir.configure_log('main', segment_bytes => 65536, claims_bytes => 65536)")
 		w := &witness{
 			sent: map[string]bool{}, maybe: map[string]bool{}, acked: map[string]bool{}, asking: map[string]bool{},
 		}
@@ -58,8 +59,8 @@ func TestKilledServerKeepsWhatItConfirmed(t *testing.T) {
 				})
 			})
 			ringAt := func() int64 {
-				return pgtest.QueryVal[int64](t, db, `select pg_sequence_last_value('weir_internal.q1_log_ring')
-					+ pg_sequence_last_value('weir_internal.q1_claims_ring')`)
+				return pgtest.QueryVal[int64](t, db, `select pg_sequence_last_value('weir_log.log_ring')
+					+ pg_sequence_last_value('weir_log.claims_ring')`)
 			}
 			before := ringAt()
 			pgtest.WaitFor(t, "the rings to turn under load", func() bool { return ringAt() >= before+4 })

@@ -197,7 +197,9 @@ func TestGetChangesNothing(t *testing.T) {
 	each(t, "", func(b bench) {
 		id := b.send("1", nil, nil)
 		conn := b.db.Conn(b)
-		for _, sql := range []string{"begin", "set transaction read only", fmt.Sprintf("select * from weir.get('jobs', %d)", id)} {
+		for _, sql := range []string{
+			"begin", "set transaction read only", fmt.Sprintf("select * from weir.get('jobs', %d)", id),
+		} {
 			if _, err := conn.Exec(b.Context(), sql); err != nil {
 				b.Fatalf("%s: %v", sql, err)
 			}
@@ -273,7 +275,8 @@ func (b bench) wantDetails(id int64, group, want string) {
 	b.Helper()
 	got := pgtest.QueryVal[string](b, b.db, `select (states ->> $3) || coalesce((
 			select string_agg(format(' %s %s', key, case when key in ('since', 'until')
-				then round(extract(epoch from value::timestamptz - weir_internal.clock()) / 60)::text else value end), '' order by key)
+				then round(extract(epoch from value::timestamptz - weir_internal.clock()) / 60)::text else value end),
+				'' order by key)
 			from jsonb_each_text(details -> $3) where key <> 'pid'), '')
 		from weir.get($1, $2)`, queue, id, group)
 	if got != want {
@@ -316,5 +319,28 @@ func TestGetTellsWhoHasAMessageWhenItIsDueAndWhy(t *testing.T) {
 		b.wantDetails(id, "ordered", fmt.Sprintf("claimed attempts 2 claim_id %d since 0 until 1", claim))
 		b.db.Exec(b, "select weir.ack_all($1, $2)", queue, claim)
 		b.wantDetails(id, "ordered", "done")
+	})
+}
+
+func TestGetReadsNothingOfOtherQueues(t *testing.T) {
+	each(t, "", func(b bench) {
+		id := b.send("1", surface.Text("k"), nil)
+		b.receive("default", 1)
+		conn := b.db.Conn(b)
+		cost := func() int {
+			const get = "select * from weir.get($1, $2)"
+			for range 10 { // the first ones read the catalogue
+				surface.Buffers(b, conn, get, queue, id)
+			}
+			return surface.Buffers(b, conn, get, queue, id)
+		}
+		before := cost()
+		b.db.Exec(b, "select weir.create_queue('busy')")
+		b.db.Exec(b, "select count(weir.send('busy', '1', key => i::text)) from generate_series(1, 20000) i")
+		b.db.Exec(b, "select count(weir.send('busy', '1', delay => '1 hour')) from generate_series(1, 5000)")
+		b.db.Exec(b, "select count(m) from generate_series(1, 50), weir.receive('busy', max => 100) m")
+		if after := cost(); after > before+100 {
+			b.Errorf("a get read %d buffers, and %d when another queue had 25,000 messages", before, after)
+		}
 	})
 }

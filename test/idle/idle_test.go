@@ -108,7 +108,8 @@ func TestAConsumerThatBeginsToWaitWritesNothing(t *testing.T) {
 		surface.CreateQueue(t, db.Pool(t), queue, "")
 		wrote := pgtest.QueryVal[bool](t, db,
 			"select pg_current_xact_id_if_assigned() is not null from weir.mark_waiting('idle')")
-		if set := pgtest.QueryVal[bool](t, db, "select last_value = 1 from weir_internal.q1_waiting"); !set {
+		if set := pgtest.QueryVal[bool](t, db, `select s.last_value = 1 from pg_sequences s, weir_internal.queues q
+			where format('%I.%I', s.schemaname, s.sequencename)::regclass = q.waiting`); !set {
 			t.Fatal("the queue is not marked")
 		}
 		if logged := major < 15; wrote != logged { // sequences without WAL came with PostgreSQL 15
@@ -170,7 +171,10 @@ func TestEveryCallMayHaveAnotherSession(t *testing.T) {
 			_, err := surface.Nack(t.Context(), c, queue, claim, []int64{got[1].ID}, surface.Text("1 ms"))
 			return err
 		})
-		call(func(c *pgx.Conn) error { _, err := surface.Reject(t.Context(), c, queue, claim, nil); return err })
+		call(func(c *pgx.Conn) error {
+			_, err := surface.Reject(t.Context(), c, queue, claim, []int64{got[2].ID})
+			return err
+		})
 		call(func(c *pgx.Conn) error { _, err := surface.Maintain(t.Context(), c); return err })
 		pgtest.WaitFor(t, "the message that was nacked", func() bool { call(receive); return len(got) == 1 })
 		call(func(c *pgx.Conn) error { _, err := surface.Ack(t.Context(), c, queue, got[0].ClaimID, nil); return err })

@@ -139,7 +139,8 @@ func TestASchedulesLife(t *testing.T) {
 	each(t, "lanes => 1", func(b bench) {
 		b.toMinute()
 		b.db.Exec(b, "select weir.create_queue('other')")
-		add := `select weir.schedule('s', 'jobs', 'k', '{"a": 1}', cron => '* * * * *', time_zone => 'Europe/Berlin', key => 'x',
+		add := `select weir.schedule('s', 'jobs', 'k', '{"a": 1}', cron => '* * * * *',
+			time_zone => 'Europe/Berlin', key => 'x',
 			headers => '{"h": 1}', tracked => true, is_unique => true)`
 		b.db.Exec(b, add)
 		_, err := b.db.Pool(b).Exec(b.Context(), "select weir.schedule('s', 'other', 'k', cron => '@daily')")

@@ -22,11 +22,12 @@ type bench struct {
 	clock *surface.Clock
 }
 
-// each runs a test on a queue with this many lanes, whose segments are as small as can be.
-func each(t *testing.T, lanes string, test func(b bench)) {
+// each runs a test on a queue of a log whose segments are as small as can be.
+func each(t *testing.T, test func(b bench)) {
+	t.Helper()
 	t.Parallel()
-	options := "lanes => " + lanes + ", segment_bytes => 65536, claims_bytes => 65536"
-	surface.Each(t, queue, options, func(t *testing.T, db *pgtest.DB) {
+	surface.Each(t, queue, "", func(t *testing.T, db *pgtest.DB) {
+		db.Exec(t, "update weir_internal.logs set segment_bytes = 65536, claims_bytes = 65536")
 		test(bench{t, db, surface.MovableClock(t, db)})
 	})
 }
@@ -78,11 +79,17 @@ func stat[T any](b bench, group, expression string) T {
 	return pgtest.QueryVal[T](b, b.db, "select "+expression+" from weir.stats('jobs') where group_name = $1", group)
 }
 
-// want fails the test when an expression over a group's row of stats does not hold.
+// want fails the test when an expression over a group's row of stats does not hold, or when stats of all says
+// otherwise.
 func (b bench) want(group, expression string) {
 	b.Helper()
 	if !stat[bool](b, group, "coalesce("+expression+", false)") {
 		b.Errorf("group %s: not %s: %s", group, expression, stat[string](b, group, "stats::text"))
+	}
+	if !pgtest.QueryVal[bool](b, b.db, "select coalesce("+expression+`, false) from weir.stats()
+		where queue_name = 'jobs' and group_name = $1`, group) {
+		b.Errorf("group %s: not %s in stats of all: %s", group, expression, pgtest.QueryVal[string](b, b.db,
+			"select stats::text from weir.stats() where queue_name = 'jobs' and group_name = $1", group))
 	}
 }
 

@@ -137,6 +137,9 @@ func (s *Session) Received(group string, got []surface.Message, now, deadline ti
 		claims[i].IDs = append(claims[i].IDs, m.ID)
 		attempts[m.ClaimID] = append(attempts[m.ClaimID], m.Attempt)
 	}
+	if len(claims) > 1 {
+		return fmt.Errorf("group %s was given %d claims by one receive", group, len(claims))
+	}
 	for _, c := range claims {
 		s.Do(Op{Claimed: &Claimed{Claim: c, Attempts: attempts[c.ID]}})
 	}

@@ -92,7 +92,8 @@ func (e *explained) want(t *testing.T, state string, calls func(e *explained)) {
 	}
 }
 
-// faultOf says what is wrong with a plan: it reads all of a table or of an index, or sorts, hashes or keeps rows of one.
+// faultOf says what is wrong with a plan: it reads all of a table or of an index, or sorts, hashes or keeps rows of
+// one.
 func faultOf(tree string) string {
 	lines := strings.Split(tree, "\n")
 	for i, line := range lines {
@@ -185,8 +186,8 @@ func uses(t *testing.T, batchMax int) func(e *explained) {
 	}
 }
 
-// TestTheWayOfMessagesScansIndexes fills a queue with a million messages on the newest and the oldest version, with less
-// on the others; queues of the other kinds have 20,000.
+// TestTheWayOfMessagesScansIndexes fills a queue with a million messages on the newest and the oldest version, with
+// less on the others; queues of the other kinds have 20,000.
 func TestTheWayOfMessagesScansIndexes(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		db := create(t, major)
@@ -258,7 +259,8 @@ func TestAnAckCostsNoMoreWithManyClaimsBesideIt(t *testing.T) {
 		db := create(t, major)
 		conn := db.Conn(t)
 		calls := []string{
-			"ack($1, $2, $3::bigint)", "ack($1, $2, array[$3::bigint])", "ack_all($1, $2)", "extend($1, $2, '1 h')", "nack($1, $2)",
+			"ack($1, $2, $3::bigint)", "ack($1, $2, array[$3::bigint])", "ack_all($1, $2)",
+			"extend($1, $2, '1 h')", "nack($1, $2)",
 		}
 		costs := func() map[string]int {
 			sums := map[string]int{}

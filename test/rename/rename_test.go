@@ -46,20 +46,19 @@ func TestARenamedQueueKeepsWhatItHas(t *testing.T) {
 		db.Exec(t, "select weir.send_batch('old', array_fill('1'::jsonb, array[5]))")
 		db.Exec(t, "select weir.send('old', '2', delay => '1 hour')")
 		claim := pgtest.QueryVal[int64](t, db, "select max(claim_id) from weir.receive('old', max => 2)")
-		rejected := pgtest.QueryVal[int64](t, db, "select claim_id from weir.receive('old')")
-		want(t, db, 1, "select weir.reject('old', $1)", rejected)
+		want(t, db, 1, "select weir.reject('old', claim_id, array[id]) from weir.receive('old')")
 
 		user := db.As(t, role)
 		if _, err := user.Exec(t.Context(), "select weir.rename_queue('old', 'new')"); err != nil {
 			t.Fatal(err)
 		}
 		for _, sql := range []string{
-			"select weir.send('old', '1')", "select weir.receive('old')", "select weir.ack('old', 1)",
+			"select weir.send('old', '1')", "select weir.receive('old')", "select weir.ack('old', 1, 1)",
 			"select weir.stats('old')", "select weir.drop_queue('old')", "select weir.rename_queue('old', 'newer')",
 		} {
 			fails(t, user, "WR001", sql)
 		}
-		want(t, db, 2, "select weir.ack('new', $1)", claim)
+		want(t, db, 2, "select weir.ack_all('new', $1)", claim)
 		want(t, db, 2, "select waiting from weir.stats('new') where group_name = 'default'")
 		want(t, db, 5, "select waiting from weir.stats('new') where group_name = 'second'")
 		want(t, db, 1, "select min(delayed) from weir.stats('new')")
@@ -86,9 +85,9 @@ func TestARenamedQueueKeepsWhatItHas(t *testing.T) {
 
 func TestARenamedQueueIsDroppedWhole(t *testing.T) {
 	each(t, func(t *testing.T, db *pgtest.DB) {
-		objects := `select 'f ' || p.oid::regprocedure::text from pg_proc p
-			where p.pronamespace in ('weir'::regnamespace, 'weir_internal'::regnamespace)
-			union all select 'r ' || c.relname from pg_class c where c.relnamespace = 'weir_internal'::regnamespace order by 1`
+		objects := `select 'f ' || p.oid::regprocedure::text from pg_proc p where p.pronamespace::regnamespace::text ~ '^weir'
+			union all
+			select 'r ' || c.oid::regclass from pg_class c where c.relnamespace::regnamespace::text ~ '^weir' order by 1`
 		before := pgtest.QueryAll[string](t, db, objects)
 		surface.CreateQueue(t, db.Pool(t), "old", "")
 		db.Exec(t, "select weir.rename_queue('old', 'new')")

@@ -95,6 +95,7 @@ select weir.settle_many('q', '{nack}', '{1}', array['{(,)}']::int8multirange[])
 select weir.get('q', 1)
 select weir.get_many('q', '{1}')
 select weir.claims('q')
+select weir.stats('q')
 select weir.parked_keys('q')
 select weir.delayed('q')
 select weir.rename_queue('q', 'p')
@@ -431,7 +432,8 @@ func TestNothingIsTruncatedWhilePgDumpIsAtWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		const files = `select string_agg(pg_relation_filenode(oid)::text, ' ' order by relname) from pg_class
-			where relnamespace = 'weir_log'::regnamespace and relname ~ '^(log|claims|dedup|jobs)_[012]$|^(rest|delayed|parked)$'`
+			where relnamespace = 'weir_log'::regnamespace
+				and relname ~ '^(log|claims|dedup|jobs)_[012]$|^(rest|delayed|parked)$'`
 		before := pgtest.QueryVal[string](t, db, files)
 		work := func() {
 			for range 10 {

@@ -255,3 +255,35 @@ func TestWhatIsDelayedIsForgottenAlsoWhereAGroupBeganLater(t *testing.T) {
 		}
 	})
 }
+
+// The servers of the tests have no autovacuum; this is the lock that it takes.
+func TestUpkeepPassesOverTablesThatAreBeingVacuumed(t *testing.T) {
+	each(t, func(b bench) {
+		vacuum := b.open(`lock table weir_log.log_0, weir_log.log_1, weir_log.log_2, weir_log.claims_0,
+			weir_log.claims_1 in share update exclusive mode`)
+		size := func() int64 {
+			return pgtest.QueryVal[int64](b, b.db, `select sum(pg_relation_size(c.oid))::bigint from pg_class c
+				where c.relnamespace = 'weir_log'::regnamespace and c.relname ~ '^(log|claims)_[0-2]$' and c.relkind = 'r'`)
+		}
+		for range 6 {
+			b.fill("ring", 140)
+			if got := b.drain("ring"); len(got) != 140 {
+				b.Fatalf("received %d messages, want 140", len(got))
+			}
+			b.maintain()
+		}
+		grown := size()
+		if grown < 800_000 {
+			b.Errorf("the tables hold %d bytes although none can be given back", grown)
+		}
+		b.end(vacuum, "commit")
+		b.settle()
+		if left := size(); left > grown/2 {
+			b.Errorf("after the vacuum the tables hold %d bytes of %d", left, grown)
+		}
+		b.fill("ring", 1)
+		if got := b.drain("ring"); len(got) != 1 {
+			b.Errorf("received %d messages, want 1", len(got))
+		}
+	})
+}

@@ -164,7 +164,7 @@ func TestAClientThatGoesWhileItWaitsTakesNoMessageWithIt(t *testing.T) {
 		if m := out.Messages[0]; m.ID != sent.IDs[0] || m.Attempt > 2 {
 			t.Errorf("the next client got %+v", m)
 		}
-		db.Exec(t, "select weir.ack('q', $1)", out.Messages[0].ClaimID)
+		db.Exec(t, "select weir.ack_all('q', $1)", out.Messages[0].ClaimID)
 	}
 	if err := s.stop(syscall.SIGTERM); err != nil {
 		t.Errorf("the server ended with %v", err)

@@ -10,10 +10,10 @@ import (
 // catalogue lists what the engine's schemas hold, one object a line, in an order and a form that do not depend on the
 // version.
 const catalogue = `
-with schemas as (select oid, nspname from pg_namespace where nspname in ('weir', 'weir_internal'))
+with schemas as (select oid, nspname from pg_namespace where nspname ~ '^weir(_internal|_gates|_log(_.*)?)?$')
 select line from (
 	select 1 as part, format('schema %s %s', nspname, replace(nspacl::text, nspowner::regrole::text, 'owner')) as line
-	from pg_namespace where nspname in ('weir', 'weir_internal')
+	from pg_namespace join schemas s using (oid, nspname)
 	union all
 	select 2, format('%s %s.%s of %s with %s', case c.relkind when 'r' then 'table' when 'S' then 'sequence'
 			when 'v' then 'view' when 'c' then 'type' else c.relkind::text end, s.nspname, c.relname,
@@ -48,17 +48,14 @@ func Catalogue(tb testing.TB, db *pgtest.DB) string {
 
 // bodies lists what the engine's functions and views do.
 const bodies = `
-select format('%s: %s', p.oid::regprocedure,
-	md5(regexp_replace(prosrc, '\d+::oid', '::oid', 'g'))) as line from pg_proc p
-where pronamespace in ('weir'::regnamespace, 'weir_internal'::regnamespace)
+select format('%s: %s', p.oid::regprocedure, md5(prosrc)) as line from pg_proc p
+where pronamespace::regnamespace::text ~ '^weir(_internal|_gates|_log(_.*)?)?$'
 union all
 select format('%s: %s', c.oid::regclass, pg_get_viewdef(c.oid)) from pg_class c
-where relnamespace = 'weir_internal'::regnamespace and relkind = 'v'
-union all
-select format('template %s: %s', name, md5(body)) from weir_internal.templates
+where relnamespace::regnamespace::text ~ '^weir' and relkind = 'v'
 order by 1`
 
-// Bodies returns what the engine's functions and views do, a function a line, but for the OIDs of a queue's relations.
+// Bodies returns what the engine's functions and views do, a function a line.
 func Bodies(tb testing.TB, db *pgtest.DB) string {
 	tb.Helper()
 	return strings.Join(pgtest.QueryAll[string](tb, db, bodies), "\n") + "\n"

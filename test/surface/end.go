@@ -58,7 +58,7 @@ const allLeft = "{(,)}"
 func AckMany(ctx context.Context, c Conn, queue string, claims []int64) ([]int, error) {
 	var counts []int
 	err := c.QueryRow(ctx, `select array(select coalesce(n, -1)
-		from unnest(weir.ack_many($1, $2, array_fill($3::text::int8multirange, array[cardinality($2)])))
+		from unnest(weir.ack_many($1, $2::bigint[], array_fill($3::text::int8multirange, array[cardinality($2::bigint[])])))
 			with ordinality u (n, i) order by i)`, queue, claims, allLeft).Scan(&counts)
 	if err != nil { // a call that is cancelled when its row is sent already: nothing was done
 		return nil, err

@@ -279,3 +279,41 @@ func TestABatchOfManyKeysIsSharedOut(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEmptyReceiveOfStoppedKeysWritesNothing(t *testing.T) {
+	each(t, "key_concurrency_max => 1", func(b bench) {
+		b.sendTo("a", 10)
+		got := b.byKey("a1", 10)
+		b.byKey("", 10)
+		tx := b.begin()
+		if got := b.receive(tx, "limited", 10); len(got) != 0 {
+			b.Fatalf("received %v", got)
+		}
+		b.assignsNoID(tx)
+		b.end("ack", got[0], nil)
+		b.byKey("a1", 10) // while that transaction is open
+	})
+}
+
+func TestWhatRollsBackLeavesItsKeyAsItWas(t *testing.T) {
+	each(t, "key_concurrency_max => 2", func(b bench) {
+		b.sendTo("a", 10)
+		tx := b.begin()
+		if got := keyCounts(b.receive(tx, "limited", 10)); got != "a2" {
+			b.Fatalf("received %q", got)
+		}
+		b.rollback(tx)
+		got := b.byKey("a2", 10)
+		tx = b.begin()
+		for _, m := range got { // an ack that is not committed makes no room for others
+			if _, err := surface.Ack(b.Context(), tx, queue, m.ClaimID, []int64{m.ID}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.byKey("", 10)
+		b.clock.Advance(b, time.Minute)
+		b.byKey("", 10) // nor does the end of its lease
+		b.commit(tx)
+		b.byKey("a2", 10)
+	})
+}

@@ -13,6 +13,7 @@ import (
 // call is a public function of a release.
 type call struct {
 	Name     string
+	Kind     string   // f or p, a procedure
 	Args     []string // names
 	Types    []string
 	Defaults int      // of the last so many arguments
@@ -20,7 +21,8 @@ type call struct {
 }
 
 const publicFunctions = `
-select p.proname, coalesce(p.proargnames[1:p.pronargs], '{}'), p.proargtypes::regtype[]::text[], p.pronargdefaults::int,
+select p.proname, p.prokind::text, coalesce(p.proargnames[1:p.pronargs], '{}'),
+	 p.proargtypes::regtype[]::text[], p.pronargdefaults::int,
 	case when p.proargmodes is not null
 		then array(select n from unnest(p.proargnames, p.proargmodes) t (n, m) where m in ('t', 'o'))
 		else array(select attname::text from pg_attribute a join pg_type y on y.typrelid = a.attrelid
@@ -45,6 +47,9 @@ func TestOldCallsAreStillUnderstood(t *testing.T) {
 		for _, c := range calls {
 			for _, args := range c.forms() {
 				query := fmt.Sprintf("select %s from weir.%s(%s)", c.columns(), c.Name, args)
+				if c.Kind == "p" {
+					query = fmt.Sprintf("call weir.%s(%s)", c.Name, args)
+				}
 				if _, err := conn.Prepare(t.Context(), "", query); err != nil {
 					t.Errorf("%s: %v", query, err)
 				}
@@ -58,7 +63,7 @@ func (c call) forms() []string {
 	var byPlace, byName []string
 	for i, typ := range c.Types {
 		byPlace = append(byPlace, "null::"+typ)
-		byName = append(byName, c.Args[i]+" => null::"+typ)
+		byName = append(byName, pgx.Identifier{c.Args[i]}.Sanitize()+" => null::"+typ)
 	}
 	needed := len(byPlace) - c.Defaults
 	all := []string{

@@ -11,7 +11,7 @@ import (
 
 // unlogged lists what a crash empties, which older versions have less of.
 const unlogged = `select relname from pg_class
-	where relnamespace = 'weir_internal'::regnamespace and relpersistence = 'u' order by relname collate "C"`
+	where relnamespace = 'weir_log'::regnamespace and relpersistence = 'u' order by relname collate "C"`
 
 // TestAnUpgradedDatabaseIsLikeANewOne compares all that is in the catalogue, with the bodies of functions and the order
 // of columns, and then once more after the same queue was created in both.

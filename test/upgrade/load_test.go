@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/weirmq/weir/internal/migrate"
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/test/surface"
 )
@@ -116,12 +115,15 @@ func (l *traffic) end() {
 func TestAnUpgradeUnderLoadLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	eachRelease(t, func(t *testing.T, db *pgtest.DB) {
-		surface.CreateQueue(t, db.Pool(t), "orders", "lanes => 4, segment_bytes => 65536, claims_bytes => 65536")
+		surface.CreateQueue(t, db.Pool(t), "orders", "lanes => 4")
+		db.Exec(t, "select weir.configure_log('main', segment_bytes => 65536, claims_bytes => 65536)")
 		load := startTraffic(t, db)
+		engine := later(t)
 		var installs sync.WaitGroup
 		for range 3 { // the others find the work done, and install the same again
+			conn := db.Conn(t)
 			installs.Go(func() {
-				if _, err := migrate.InstallDSN(t.Context(), db.DSN); err != nil {
+				if err := upgradeLater(t.Context(), conn, engine); err != nil {
 					t.Error(err)
 				}
 			})
@@ -130,6 +132,9 @@ func TestAnUpgradeUnderLoadLosesAndDoublesNothing(t *testing.T) {
 		load.await("sends and receives after the upgrade", 20)
 		surface.Settle(t, db.Pool(t))
 		load.end()
+		if n := pgtest.QueryVal[int](t, db, "select count(*) from weir_internal.queues where colour = 'none'"); n != 1 {
+			t.Errorf("the step changed %d queues", n)
+		}
 	})
 }
 
@@ -148,7 +153,8 @@ func TestAnUpgradeThatIsKilledChangesNothing(t *testing.T) {
 		}
 		upgrading := db.Conn(t)
 		failed := make(chan error, 1)
-		go func() { failed <- migrate.Install(context.WithoutCancel(t.Context()), upgrading) }()
+		engine := later(t)
+		go func() { failed <- upgradeLater(context.WithoutCancel(t.Context()), upgrading, engine) }()
 		pgtest.WaitForRow(t, db, "select exists (select from pg_locks where pid = $1 and not granted and "+
 			"locktype = 'transactionid')", int64(upgrading.PgConn().PID()))
 		if _, err := db.Super(t).Exec(t.Context(), "select pg_terminate_backend($1)", upgrading.PgConn().PID()); err != nil {

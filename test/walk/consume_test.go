@@ -92,7 +92,7 @@ func (w *walk) some(rt *rapid.T, s *oracle.Session, claim int64) []int64 {
 		}
 	}
 	if rapid.IntRange(0, 9).Draw(rt, "foreign") == 0 {
-		ids = append(ids, c.IDs[0]+100_000)
+		ids = append(ids, c.IDs[0]+500) // no record has so many
 	}
 	return ids
 }
@@ -101,7 +101,11 @@ func (w *walk) settle(rt *rapid.T) {
 	s, c := w.session(rt)
 	claim := w.claim(rt, s)
 	ids := w.some(rt, s, claim)
-	verb := rapid.SampledFrom([]string{"ack", "ack", "ack", "nack", "nack", "release", "reject"}).Draw(rt, "verb")
+	verbs := []string{"ack", "ack", "ack", "nack", "nack", "release", "reject"}
+	if ids == nil { // reject asks for them
+		verbs = verbs[:6]
+	}
+	verb := rapid.SampledFrom(verbs).Draw(rt, "verb")
 	call := surface.End{Verb: verb, Claim: claim, IDs: ids}
 	want := s.Settle(claim, ids, w.now)
 	due := w.now
@@ -189,6 +193,24 @@ func (w *walk) extend(rt *rapid.T) {
 	}
 }
 
+// wrongQueue names one queue and a claim of another.
+func (w *walk) wrongQueue(rt *rapid.T) {
+	s, c := w.session(rt)
+	claim := w.claim(rt, s)
+	call := surface.End{Verb: rapid.SampledFrom([]string{"ack", "nack", "release"}).Draw(rt, "verb"), Claim: claim}
+	other := w.sides[0].queue
+	if w.side == w.sides[0] {
+		other = w.sides[1].queue
+	}
+	err := w.guarded(rt, s, c, func() error {
+		_, err := call.Alone(w.tb.Context(), c, other)
+		return err
+	})
+	if state := surface.SQLState(err); state != "WR009" && state != "WR010" {
+		rt.Fatalf("%s of claim %d of queue %s as one of %s: %v", call.Verb, claim, w.queue, other, err)
+	}
+}
+
 // redrive sends all dead letters of a group back to it; those past their ttl stay.
 func (w *walk) redrive(rt *rapid.T) {
 	group := w.group(rt)
@@ -229,9 +251,13 @@ func (w *walk) finish(rt *rapid.T) {
 	for i, s := range w.oracle.Sessions {
 		if s.Open {
 			w.exec(rt, w.conns[i], "commit")
-			s.Commit()
+			w.eachSession(s, (*oracle.Session).Commit)
 		}
 	}
+	w.each(func() { w.drain(rt) })
+}
+
+func (w *walk) drain(rt *rapid.T) {
 	s, c := w.oracle.Sessions[0], w.conns[0]
 	for _, group := range w.groups {
 		for idle := 0; idle < 3; {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/weirmq/weir/internal/pgtest"
+	"github.com/weirmq/weir/test/oracle"
 	"github.com/weirmq/weir/test/surface"
 )
 
@@ -26,28 +27,30 @@ func TestRandomWalkOfOrderedGroups(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			walks++
 			w := newWalk(t, rt, db, clock, []*pgx.Conn{conn}, walks)
-			w.ordered = true
 			w.exec(rt, conn, "select setseed($1)", rapid.Float64Range(0, 1).Draw(rt, "seed"))
-			w.groups = nil
-			w.createGroup(rt)
+			w.each(func() {
+				w.ordered = true
+				w.groups = nil
+				w.createGroup(rt)
+			})
 			actions := w.actions()
 			delete(actions, "kill")
-			maps.Copy(actions, map[string]func(*rapid.T){
-				"receive again": w.receive, "settle again": w.settle, "settle and again": w.settle, "patience": w.patience,
-				"ttl": w.ttl, "seek": w.seek, "purge": w.purge, "cancel": w.cancel, "stats": w.stats,
-			})
+			maps.Copy(actions, w.onASide(map[string]func(*rapid.T){
+				"receive again": w.receive, "settle again": w.settle, "settle and again": w.settle, "ttl": w.ttl,
+				"seek": w.seek, "purge": w.purge, "cancel": w.cancel, "stats": w.stats, "lanes": w.lanes,
+			}))
 			rt.Repeat(actions)
-			if w.oracle.Sessions[0].Open {
+			if s := w.oracle.Sessions[0]; s.Open {
 				w.exec(rt, conn, "commit")
-				w.oracle.Sessions[0].Commit()
+				w.eachSession(s, (*oracle.Session).Commit)
 			}
-			w.setTTL(rt, 0)
+			w.each(func() { w.setTTL(rt, 0) })
 			w.finish(rt)
 		})
 	})
 }
 
-const orderedWalks = 3
+const orderedWalks = 2
 
 // alone skips what shall not be done in a transaction that may be rolled back.
 func (w *walk) alone(rt *rapid.T) {
@@ -56,10 +59,11 @@ func (w *walk) alone(rt *rapid.T) {
 	}
 }
 
-func (w *walk) patience(rt *rapid.T) {
+// lanes changes the number of lanes of a queue.
+func (w *walk) lanes(rt *rapid.T) {
 	w.alone(rt)
-	patience := rapid.SampledFrom([]string{"0", "10 minutes", "1 hour"}).Draw(rt, "patience")
-	w.exec(rt, w.conns[0], "select weir.configure_group($1, $2, patience => $3)", w.queue, w.group(rt), patience)
+	lanes := rapid.SampledFrom([]int{1, 2, 3, 16}).Draw(rt, "lanes")
+	w.exec(rt, w.conns[0], "select weir.configure_queue($1, lanes => $2)", w.queue, lanes)
 }
 
 // ttl has messages older than 160 minutes dropped, or not.
@@ -69,9 +73,7 @@ func (w *walk) ttl(rt *rapid.T) {
 }
 
 func (w *walk) setTTL(rt *rapid.T, ttl time.Duration) {
-	w.exec(rt, w.conns[0], "update weir_internal.queues set segment_bytes = 65536, claims_bytes = 65536")
 	w.exec(rt, w.conns[0], "select weir.configure_queue($1, ttl => $2::text::interval)", w.queue, ttl.String())
-	w.small(rt)
 	w.oracle.World.PassedOver(w.now) // what was committed since the time moved may have been dropped by the ttl before
 	w.oracle.World.TTL = ttl
 	w.oracle.World.PassedOver(w.now)

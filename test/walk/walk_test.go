@@ -30,7 +30,7 @@ const sessions = 3
 // walks are the same each time; give others to look for what these do not meet.
 func TestRandomWalk(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		far(t, major, 12, 4)
+		far(t, major, 4, 2)
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		clock := surface.MovableClock(t, db)
 		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '3min'")
@@ -70,20 +70,25 @@ func far(t *testing.T, major, checks, between int) {
 	}
 }
 
-// walk is one walk on one queue.
+// walk is one walk on two queues of one log. Each step but those of transactions, time and upkeep is on one of them.
 type walk struct {
-	tb      testing.TB
-	db      *pgtest.DB
-	clock   *surface.Clock
-	conns   []*pgx.Conn
-	admin   *pgx.Conn
+	tb    testing.TB
+	db    *pgtest.DB
+	clock *surface.Clock
+	conns []*pgx.Conn
+	admin *pgx.Conn
+	now   time.Duration // by which the engine's clock was moved in this walk
+	sides []*side
+	*side // that the step is on
+}
+
+// side is one of the queues, with an oracle of its own.
+type side struct {
 	queue   string
 	oracle  *oracle.Oracle
-	now     time.Duration // by which the engine's clock was moved in this walk
-	claims  []int64       // all that were ever given, also those rolled back
+	claims  []int64 // all that were ever given, also those rolled back
 	groups  []string
 	dropped int
-	lanes   int
 	ordered bool // groups are
 }
 
@@ -91,11 +96,7 @@ func newWalk(
 	tb testing.TB, rt *rapid.T, db *pgtest.DB, clock *surface.Clock, conns []*pgx.Conn, number int,
 ) *walk {
 	tb.Helper()
-	w := &walk{
-		tb: tb, db: db, clock: clock, conns: conns, admin: db.Conn(tb),
-		queue: fmt.Sprintf("walk-%d", number), oracle: oracle.New(len(conns)),
-		ordered: rapid.Bool().Draw(rt, "ordered"), lanes: rapid.SampledFrom([]int{1, 2, 16}).Draw(rt, "lanes"),
-	}
+	w := &walk{tb: tb, db: db, clock: clock, conns: conns, admin: db.Conn(tb)}
 	for i, c := range conns {
 		if c.IsClosed() {
 			conns[i] = db.Conn(tb)
@@ -104,26 +105,49 @@ func newWalk(
 		}
 	}
 	db.Exec(tb, "select weir.drop_queue(queue_name) from weir.list_queues()")
-	surface.CreateQueue(tb, db.Pool(tb), w.queue, fmt.Sprintf("lanes => %d", w.lanes))
-	w.small(rt)
-	w.oracle.World.AddGroup("default", 5, false)
-	w.groups = []string{"default"}
+	// smaller than create_log allows, so that the rings turn often
+	w.exec(rt, w.admin, "update weir_internal.logs set segment_bytes = 24576, claims_bytes = 16384")
+	for i := range 2 {
+		w.side = &side{
+			queue: fmt.Sprintf("walk-%d-%d", number, i), oracle: oracle.New(len(conns)),
+			ordered: rapid.Bool().Draw(rt, "ordered"), groups: []string{"default"},
+		}
+		lanes := rapid.SampledFrom([]int{1, 2, 16}).Draw(rt, "lanes")
+		surface.CreateQueue(tb, db.Pool(tb), w.queue, fmt.Sprintf("lanes => %d", lanes))
+		w.oracle.World.AddGroup("default", 5, false)
+		w.sides = append(w.sides, w.side)
+	}
 	return w
 }
 
-// small makes the queue's tables smaller than create_queue allows, so that the rings turn often.
-func (w *walk) small(rt *rapid.T) {
-	w.exec(rt, w.conns[0], "update weir_internal.queues set segment_bytes = 24576, claims_bytes = 16384")
-}
-
 func (w *walk) actions() map[string]func(*rapid.T) {
-	return map[string]func(*rapid.T){
+	return w.onASide(map[string]func(*rapid.T){
 		"send": w.send, "send again": w.send, "batch": w.batch, "begin": w.begin, "end": w.end, "savepoint": w.savepoint,
 		"rollback to": w.rollbackTo, "receive": w.receive, "receive more": w.receive, "pop": w.pop, "settle": w.settle,
 		"settle more": w.settle, "ack all": w.ackAll, "extend": w.extend, "kill": w.kill, "advance": w.advance,
 		"maintain": w.maintain, "maintain more": w.maintain, "create group": w.createGroup, "drop group": w.dropGroup,
-		"redrive": w.redrive,
+		"redrive": w.redrive, "wrong queue": w.wrongQueue,
+	})
+}
+
+// onASide lets each action draw on which queue it is.
+func (w *walk) onASide(actions map[string]func(*rapid.T)) map[string]func(*rapid.T) {
+	for name, action := range actions {
+		actions[name] = func(rt *rapid.T) {
+			w.side = w.sides[rapid.IntRange(0, len(w.sides)-1).Draw(rt, "queue")]
+			action(rt)
+		}
 	}
+	return actions
+}
+
+// each calls a function with every queue in turn, for what concerns all of them.
+func (w *walk) each(do func()) {
+	was := w.side
+	for _, w.side = range w.sides {
+		do()
+	}
+	w.side = was
 }
 
 // session draws who acts.
@@ -188,16 +212,12 @@ func payload(rt *rapid.T) string {
 	return fmt.Sprintf("%q", text.String())
 }
 
-// key draws a key; none only where it is known in which order messages without one come.
 func (w *walk) key(rt *rapid.T) *string {
-	keys := []*string{surface.Text("a"), surface.Text("b"), surface.Text("c, d")}
-	if !w.ordered || w.lanes == 1 {
-		keys = append(keys, nil)
-	}
+	keys := []*string{surface.Text("a"), surface.Text("b"), surface.Text("c, d"), nil}
 	return rapid.SampledFrom(keys).Draw(rt, "key")
 }
 
-// line is what a message with a key is in order with.
+// line is what a message with a key is in order with: those of its key, or all without one.
 func line(key *string) string {
 	if key == nil {
 		return "none"
@@ -234,7 +254,7 @@ func (w *walk) batch(rt *rapid.T) {
 	var all []oracle.Sent
 	var payloads []string
 	var keys, heads []*string
-	keyed, headed := w.ordered && w.lanes > 1 || rapid.Bool().Draw(rt, "keyed"), rapid.Bool().Draw(rt, "headed")
+	keyed, headed := rapid.Bool().Draw(rt, "keyed"), rapid.Bool().Draw(rt, "headed")
 	for range rapid.IntRange(0, 25).Draw(rt, "n") {
 		m := oracle.Sent{Payload: payload(rt), At: w.now, Due: due}
 		payloads = append(payloads, m.Payload)
@@ -269,7 +289,7 @@ func (w *walk) begin(rt *rapid.T) {
 		rt.Skip("open already")
 	}
 	w.exec(rt, c, "begin")
-	s.Begin()
+	w.eachSession(s, (*oracle.Session).Begin)
 }
 
 func (w *walk) end(rt *rapid.T) {
@@ -279,11 +299,17 @@ func (w *walk) end(rt *rapid.T) {
 		rt.Skip("no transaction")
 	case rapid.IntRange(0, 2).Draw(rt, "how") == 0:
 		w.exec(rt, c, "rollback")
-		s.Rollback()
+		w.eachSession(s, (*oracle.Session).Rollback)
 	default:
 		w.exec(rt, c, "commit")
-		s.Commit()
+		w.eachSession(s, (*oracle.Session).Commit)
 	}
+}
+
+// eachSession calls a function with a session as every queue's oracle knows it.
+func (w *walk) eachSession(s *oracle.Session, do func(*oracle.Session)) {
+	i := slices.Index(w.oracle.Sessions, s)
+	w.each(func() { do(w.oracle.Sessions[i]) })
 }
 
 func (w *walk) savepoint(rt *rapid.T) {
@@ -291,7 +317,8 @@ func (w *walk) savepoint(rt *rapid.T) {
 	if !s.Open {
 		rt.Skip("no transaction")
 	}
-	w.exec(rt, c, fmt.Sprintf("savepoint s%d", s.Savepoint()))
+	w.exec(rt, c, fmt.Sprintf("savepoint s%d", s.Savepoints()+1))
+	w.eachSession(s, func(s *oracle.Session) { s.Savepoint() })
 }
 
 func (w *walk) rollbackTo(rt *rapid.T) {
@@ -301,7 +328,7 @@ func (w *walk) rollbackTo(rt *rapid.T) {
 	}
 	n := rapid.IntRange(1, s.Savepoints()).Draw(rt, "savepoint")
 	w.exec(rt, c, fmt.Sprintf("rollback to s%d", n))
-	s.RollbackTo(n)
+	w.eachSession(s, func(s *oracle.Session) { s.RollbackTo(n) })
 }
 
 // kill ends a session's backend with whatever it had open.
@@ -315,7 +342,7 @@ func (w *walk) kill(rt *rapid.T) {
 	pgtest.WaitForGone(w.tb, w.db, pid)
 	w.conns[i].Close(w.tb.Context()) //nolint:errcheck // it is dead already
 	w.conns[i] = w.db.Conn(w.tb)
-	w.oracle.Sessions[i].Rollback()
+	w.each(func() { w.oracle.Sessions[i].Rollback() })
 }
 
 // advance moves the clock. Leases of whole hours and delays of 30 minutes are never within five minutes of a multiple
@@ -324,23 +351,23 @@ func (w *walk) advance(rt *rapid.T) {
 	d := rapid.SampledFrom([]time.Duration{25 * time.Minute, 125 * time.Minute}).Draw(rt, "time")
 	w.now += d
 	w.clock.Advance(w.tb, d)
-	w.oracle.World.PassedOver(w.now)
+	w.each(func() { w.oracle.World.PassedOver(w.now) })
 }
 
+// maintain maintains; within a transaction one step, which is rolled back as one that was cancelled is.
 func (w *walk) maintain(rt *rapid.T) {
 	s, c := w.session(rt)
-	if s.Open && rapid.IntRange(0, 3).Draw(rt, "in transaction") > 0 {
-		rt.Skip("rarely in a transaction") // it keeps locks that the others would wait for
+	if !s.Open {
+		_, err := surface.Maintain(w.tb.Context(), c)
+		w.note(rt, err)
+		return
 	}
-	if s.Open {
-		w.exec(rt, c, "savepoint guard")
-	}
-	_, err := surface.Maintain(w.tb.Context(), c)
-	w.note(rt, err)
-	if s.Open {
-		w.exec(rt, c, "rollback to guard") // as a maintenance that was cancelled
-		w.exec(rt, c, "release guard")
-	}
+	step := rapid.SampledFrom(pgtest.QueryAll[string](w.tb, w.db,
+		"select step_name from weir.maintenance() where log_name = 'main'")).Draw(rt, "step")
+	w.exec(rt, c, "savepoint guard")
+	w.exec(rt, c, "select weir.maintain_step($1, 'main')", step)
+	w.exec(rt, c, "rollback to guard")
+	w.exec(rt, c, "release guard")
 }
 
 func (w *walk) group(rt *rapid.T) string {

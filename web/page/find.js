@@ -1,7 +1,6 @@
 // Finding a message by its id or its key, whatever its state.
 
 import { api } from "./api.js";
-import { wordsOf } from "./dialog.js";
 import { h, show } from "./dom.js";
 import { findLink, messageLink, queueLink } from "./place.js";
 import { cells, empty, idCell, nameCell, payloadCell, table } from "./table.js";
@@ -61,8 +60,7 @@ class Search {
     const groups = await api.stats(this.queue);
     const inLists = await Promise.all(groups.map((s) => this.idsIn(s.group)));
     await this.keep([...new Set(inLists.flat())]);
-    this.next = BigInt(groups[0]?.sent ?? 0);
-    await this.older();
+    this.draw();
     return groups;
   }
 
@@ -92,18 +90,6 @@ class Search {
     }
   }
 
-  // older looks at the messages before those that were looked at one by one.
-  async older() {
-    const ids = [];
-    for (; ids.length < step && this.next > 0n; this.next--) ids.push(String(this.next));
-    try {
-      await this.keep(ids);
-      this.draw();
-    } catch (error) {
-      this.note(wordsOf(error));
-    }
-  }
-
   note(words) {
     show(this.body, empty(words));
   }
@@ -124,9 +110,7 @@ class Search {
       h(
         "p",
         { class: "muted" },
-        `Looked through the first ${count(most)} messages of each list of each group` +
-          (this.next > 0n ? `, and all messages after ${count(this.next)}. ` : ", and all messages. "),
-        this.next > 0n && h("button", { onclick: () => this.older(), "data-key": "older" }, `Look at ${step} older`),
+        `Looked through the first ${count(most)} messages of each list of each group.`,
       ),
     );
   }

@@ -32,7 +32,7 @@ export function messageView(place, queue, id) {
       const about = await api.queue(queue);
       const [groups, m] = await Promise.all([api.groups(queue), api.message(queue, id).catch(orNone)]);
       const places = m && (await Promise.all(about.groups.map((s) => placeOf(queue, m, s, groups))));
-      if (current()) show(body, m ? drawn(queue, m, places) : none(queue, id, about.groups[0]));
+      if (current()) show(body, m ? drawn(queue, m, places) : none(queue, id));
       return about.groups;
     },
   };
@@ -47,7 +47,7 @@ function orNone(error) {
 const byKey = (queue, text) =>
   h("p", {}, h("a", { href: findLink(queue, text) }, `Look for messages with the key ${text}`));
 
-const none = (queue, id, s) =>
+const none = (queue, id) =>
   h(
     "div",
     { class: "card empty" },
@@ -55,9 +55,7 @@ const none = (queue, id, s) =>
     h(
       "p",
       {},
-      s && Number(id) > s.sent
-        ? `The last one that was sent is message ${s.sent}.`
-        : "All groups have finished it and its space was given back, or it was never sent.",
+      "All groups have finished it and its space was given back, or it was never sent.",
     ),
     byKey(queue, id),
   );

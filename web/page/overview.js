@@ -4,7 +4,7 @@ import { sendMessage } from "./actions.js";
 import { api } from "./api.js";
 import { ask } from "./dialog.js";
 import { h, show, spark } from "./dom.js";
-import { remember, speed, waitingLine } from "./history.js";
+import { remember, waitingLine } from "./history.js";
 import { may, patterns, writable } from "./mode.js";
 import { choose, here, queueLink } from "./place.js";
 import { age, bytes, count, many, rate } from "./words.js";
@@ -170,7 +170,7 @@ function line(queue, groups) {
   const name = queue.queue;
   const worst = groups?.reduce((a, b) => (b.waiting > (a?.waiting ?? -1) ? b : a), null);
   const sum = (field) => groups?.reduce((n, s) => n + (s[field] ?? 0), 0);
-  const out = groups?.map((s) => speed(s, "delivered") ?? s.delivered_rate).filter((v) => typeof v === "number");
+  const out = groups?.map((s) => s.delivered_rate);
   const n = (text, look = "") => h("td", { class: `n ${look}` }, groups ? text : "·");
   const dead = sum("dead");
   return h(
@@ -188,7 +188,7 @@ function line(queue, groups) {
     n(count(sum("claimed"))),
     n(count(worst?.delayed), "wide"),
     n(count(dead), dead ? "bad" : ""),
-    n(rate(worst ? (speed(worst, "sent") ?? worst.sent_rate) : undefined), "wide"),
+    n(rate(worst?.sent_rate), "wide"),
     n(rate(out?.length ? out.reduce((a, b) => a + b, 0) : undefined), "wide"),
     n(age(worst?.oldest_age_s)),
     n(worst ? bytes(worst.bytes) : "–", "wide"),

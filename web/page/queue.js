@@ -5,7 +5,7 @@ import { api } from "./api.js";
 import { attempt } from "./dialog.js";
 import { h, show, spark } from "./dom.js";
 import { findField } from "./find.js";
-import { speed, waitingLine } from "./history.js";
+import { waitingLine } from "./history.js";
 import { schedules, workflows } from "./jobs.js";
 import { deadLetters, messages } from "./letters.js";
 import { may, writable } from "./mode.js";
@@ -139,7 +139,7 @@ function numbers(stats) {
     ["Claimed", count(sum("claimed"), exact)],
     ["Delayed", count(stats[0]?.delayed)],
     ["Dead", count(sum("dead"))],
-    ["Sent", rate(stats[0] && (speed(stats[0], "sent") ?? stats[0].sent_rate))],
+    ["Sent", rate(stats[0]?.sent_rate)],
     ["Oldest", age(Math.max(0, ...stats.map((s) => s.oldest_age_s ?? 0)))],
   ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
 }
@@ -214,6 +214,7 @@ function groupLine(s, about) {
       about.ordered && [" ", h("span", { class: "tag ordered" }, "ordered")],
       about.paused && [" ", h("span", { class: "tag" }, "paused")],
       s.held_by && [" ", h("span", { class: "tag" }, `held by its ${s.held_by} limit`)],
+      s.expired > 0 && [" ", h("span", { class: "tag" }, `${count(s.expired)} with expired leases`)],
     ),
     n(count(s.waiting, s.exact !== false)),
     h("td", { class: "wide" }, spark(waitingLine(s), `Waiting messages of ${name} lately`)),
@@ -221,7 +222,7 @@ function groupLine(s, about) {
     n(count(s.delayed)),
     n(count(s.parked), s.parked),
     n(count(s.dead), s.dead),
-    n(rate(speed(s, "delivered") ?? s.delivered_rate)),
+    n(rate(s.delivered_rate)),
     n(age(s.oldest_age_s)),
     h("td", {}, may("admin", queue) && groupActions(s, about)),
   );
@@ -245,9 +246,7 @@ function storageOf(s) {
   return h(
     "p",
     {},
-    `${bytes(s.bytes)} in ${s.segments} segment${s.segments === 1 ? "" : "s"} of the log, ` +
-      `${s.lanes} lane${s.lanes === 1 ? "" : "s"}. `,
-    s.rotated_at ? `Last rotation ${time(s.rotated_at)}. ` : "Not rotated yet. ",
+    `In the log ${s.log}, which has ${bytes(s.bytes)} in ${s.segments} segment${s.segments === 1 ? "" : "s"}. `,
     s.blocked_by && h("strong", { class: "bad" }, `Space is kept by ${s.blocked_by}${session}. `),
     s.blocked_by && s.blocker_query && h("code", {}, s.blocker_query),
   );

@@ -21,10 +21,8 @@ import (
 
 const queue = "bench"
 
-const (
-	prefetch = 10_000 // messages that a worker at its best holds
-	lanes    = 4      // of a queue at its best: one process receives for all its handlers
-)
+// prefetch is how many messages a worker at its best holds.
+const prefetch = 10_000
 
 // numberName comes before the number in a payload. It is looked for there as the adapters for SQL look for it: what
 // decoding JSON takes is no system's.
@@ -65,11 +63,7 @@ func (*system) Setup(ctx context.Context, c *adapter.Command) (string, error) {
 		return "", fmt.Errorf("install: %w", err)
 	}
 	client := weir.New(conn)
-	options := weir.QueueOptions{}
-	if c.Setting == "best" {
-		options.Lanes = lanes
-	}
-	if err := client.CreateQueue(ctx, queue, options); err != nil {
+	if err := client.CreateQueue(ctx, queue, weir.QueueOptions{}); err != nil {
 		return "", fmt.Errorf("make queue: %w", err)
 	}
 	for i := range c.Groups {

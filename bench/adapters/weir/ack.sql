@@ -1,2 +1,2 @@
 -- Finishes what was received. $1: the receipt.
-select weir.ack('bench', $1)
+select weir.ack_all('bench', $1)

@@ -2,5 +2,5 @@
 \set claim_id 0
 select * from weir.receive('bench') \aset
 \if :claim_id > 0
-select weir.ack('bench', :claim_id);
+select weir.ack_all('bench', :claim_id);
 \endif

@@ -1,7 +1,7 @@
 -- Receives a batch in the form that programs use, one row a record, and acknowledges it in a transaction of its own.
--- Batches were sent as long as they are received, so a receive that finds something returns one claim.
+-- One receive, one claim: \aset keeps that of the last row.
 \set claim_id 0
 select * from weir.receive_records('bench', max => :batch) \aset
 \if :claim_id > 0
-select weir.ack('bench', :claim_id);
+select weir.ack_all('bench', :claim_id);
 \endif

@@ -3,5 +3,5 @@ select weir.send_batch('bench', :payloads);
 \set claim_id 0
 select * from weir.receive_records('bench', max => :batch) \aset
 \if :claim_id > 0
-select weir.ack('bench', :claim_id);
+select weir.ack_all('bench', :claim_id);
 \endif

@@ -1,2 +1,2 @@
 -- What a server does once a second, and again at once until it returns 0.
-select weir.maintain()
+call weir.maintain()

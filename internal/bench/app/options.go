@@ -61,8 +61,6 @@ type Options struct {
 	SecondConsumers int           `json:"second_consumers"`
 	SecondWork      time.Duration `json:"second_work"`
 
-	Lanes     int           `json:"lanes"`
-	Patience  time.Duration `json:"patience"`
 	Retention time.Duration `json:"retention"` // of what all groups have finished
 	TTL       time.Duration `json:"ttl"`       // of what nobody has taken
 
@@ -94,7 +92,7 @@ func DefaultOptions(mode string) Options {
 		Work: 20 * time.Millisecond, Jitter: 0.5, SlowPercent: 1, SlowWork: 200 * time.Millisecond,
 		FailPercent: 1, PoisonPercent: 0.1, MaxAttempts: 5, BackoffMin: 100 * time.Millisecond, BackoffMax: time.Second,
 		ForwardPercent: 5, SecondWork: 5 * time.Millisecond,
-		Lanes: 64, Patience: 2 * time.Second, Retention: 2 * time.Minute, TTL: time.Hour,
+		Retention: 2 * time.Minute, TTL: time.Hour,
 		Duration: time.Minute, Drain: 10 * time.Minute, Connections: 8, Seed: 1,
 	}
 	if mode == Soak {

@@ -17,7 +17,8 @@ func TestAProbeTellsWhatWasSentAlsoOfWhatEverybodyHasFinished(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	r := &run{conn: db.Conn(t)}
-	db.Exec(t, "select weir.create_queue('app', lanes => 4, retention => '1 hour')")
+	db.Exec(t, "select weir.configure_log('main', retention => '1 hour')")
+	db.Exec(t, "select weir.create_queue('app')")
 	want := map[Place]bool{}
 	for session := range 20 {
 		p := Place{Session: session, Seq: int64(session % 3)}

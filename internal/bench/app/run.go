@@ -100,16 +100,17 @@ func (r *run) prepare(ctx context.Context, dsn string) (err error) {
 		return fmt.Errorf("install: %w", err)
 	}
 	o := r.opts
+	if _, err := r.conn.Exec(ctx, `select weir.configure_log('main', retention => $1)`, o.Retention); err != nil {
+		return fmt.Errorf("configure log: %w", err)
+	}
 	for _, queue := range []string{Queue, SecondQueue} {
-		if _, err := r.conn.Exec(ctx, `select weir.create_queue($1, lanes => $2, retention => $3, ttl => $4)`, queue,
-			o.Lanes, o.Retention, o.TTL); err != nil {
+		if _, err := r.conn.Exec(ctx, `select weir.create_queue($1, ttl => $2)`, queue, o.TTL); err != nil {
 			return fmt.Errorf("make queue: %w", err)
 		}
 	}
 	group := func(queue, name string) error {
 		_, err := r.conn.Exec(ctx, `select weir.create_group($1, $2, ordered => true, max_attempts => $3,
-			backoff_min => $4, backoff_max => $5, patience => $6)`, queue, name, o.MaxAttempts, o.BackoffMin, o.BackoffMax,
-			o.Patience)
+			backoff_min => $4, backoff_max => $5)`, queue, name, o.MaxAttempts, o.BackoffMin, o.BackoffMax)
 		return err
 	}
 	for i := range o.Groups {

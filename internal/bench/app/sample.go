@@ -40,10 +40,8 @@ type Backlog struct {
 	Delayed int64  `json:"delayed"`
 	Parked  int64  `json:"parked"`
 	Dead    int64  `json:"dead"`
-	Sent    int64  `json:"sent"`
 	Exact   bool   `json:"exact"`
 
-	Delivered int64   `json:"delivered"`
 	OldestAge float64 `json:"oldest_age_s"`
 }
 
@@ -51,13 +49,13 @@ type Backlog struct {
 func (b Backlog) left() int64 { return b.Waiting + b.Claimed + b.Delayed + b.Parked }
 
 const (
-	statsText = `select group_name, waiting, claimed, delayed, parked, dead, sent, exact, delivered,
+	statsText = `select group_name, waiting, claimed, delayed, parked, dead, exact,
 		coalesce(extract(epoch from oldest_age), 0)::float8
 		from weir.stats($1) order by group_name`
 	spaceText = `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint,
 		(pg_current_wal_insert_lsn() - '0/0')::bigint
 		from pg_class c join pg_namespace n on n.oid = c.relnamespace
-		where c.relkind in ('r', 'S') and n.nspname in ('weir', 'weir_internal')`
+		where c.relkind in ('r', 'S') and n.nspname in ('weir', 'weir_internal', 'weir_log')`
 )
 
 // backlogs asks the database how the groups stand.
@@ -69,8 +67,7 @@ func (r *run) backlogs(ctx context.Context) ([]Backlog, error) {
 			return nil, fmt.Errorf("ask for statistics: %w", err)
 		}
 		list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b Backlog, err error) {
-			err = row.Scan(&b.Group, &b.Waiting, &b.Claimed, &b.Delayed, &b.Parked, &b.Dead, &b.Sent, &b.Exact, &b.Delivered,
-				&b.OldestAge)
+			err = row.Scan(&b.Group, &b.Waiting, &b.Claimed, &b.Delayed, &b.Parked, &b.Dead, &b.Exact, &b.OldestAge)
 			return b, err
 		})
 		if err != nil {

@@ -22,7 +22,7 @@ func small(mode string) app.Options {
 	o := app.DefaultOptions(mode)
 	o.Messages, o.Duration, o.Lease = messages, time.Hour, 5*time.Minute
 	o.Producers, o.Sessions, o.Rate = 4, 24, 2000
-	o.Consumers, o.SecondConsumers, o.Lanes, o.Connections = 8, 4, 4, 4
+	o.Consumers, o.SecondConsumers, o.Connections = 8, 4, 4
 	o.Work, o.SlowWork, o.SecondWork = time.Millisecond, 5*time.Millisecond, time.Millisecond
 	o.FailPercent, o.PoisonPercent, o.ForwardPercent = 2, 1, 10
 	o.BackoffMin, o.BackoffMax, o.BytesMax = 5*time.Millisecond, 10*time.Millisecond, 512

@@ -79,7 +79,7 @@ func TestEveryPublicFunctionHasARouteOrAReasonNotTo(t *testing.T) {
 // publicFunctions returns the functions that install.sql makes for others.
 func publicFunctions(t *testing.T) (functions []string) {
 	t.Helper()
-	text, err := fs.ReadFile(sql.FS, "next/install.sql")
+	text, err := fs.ReadFile(sql.FS, "install.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

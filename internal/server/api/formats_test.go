@@ -30,7 +30,7 @@ func TestEveryLineOfNDJSONIsAMessage(t *testing.T) {
 	s := newSite(t, 0)
 	status, text := s.sendAs("{\"payload\":1,\"key\":\"k\"}\r\n\n{\"payload\":{\"a\":2.50},\"headers\":{\"h\":1}}",
 		"Content-Type", "application/x-ndjson; charset=utf-8")
-	list := s.receive()
+	list := s.receiveByID()
 	if status != http.StatusCreated || len(list) != 2 || *list[0].Key != "k" || string(list[1].Payload) != `{"a":2.50}` ||
 		string(list[1].Headers) != `{"h":1}` {
 		t.Errorf("%d %s: %+v", status, text, list)
@@ -47,7 +47,7 @@ func TestEveryLineOfNDJSONIsAMessage(t *testing.T) {
 			t.Errorf("%q: %d %s", body, status, text)
 		}
 	}
-	if list := s.receive(); len(list) != 0 {
+	if list := s.receiveByID(); len(list) != 0 {
 		t.Errorf("a part of a refused body was sent: %+v", list)
 	}
 }
@@ -70,7 +70,7 @@ func TestAStructuredEventIsAMessageWithItsAttributesAsHeaders(t *testing.T) {
 		"data_base64":"AAH/"}]`, "Content-Type", "application/cloudevents-batch+json"); status != http.StatusCreated {
 		t.Fatalf("%d %s", status, text)
 	}
-	list := s.receive()
+	list := s.receiveByID()
 	if len(list) != 3 {
 		t.Fatalf("%+v", list)
 	}

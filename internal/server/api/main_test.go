@@ -1,11 +1,13 @@
 package api_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,6 +104,14 @@ func (s *site) receive() []engine.Message {
 	s.Helper()
 	text := s.want(http.StatusOK, "POST", group+"/receive", `{"max":10}`)
 	return decode[struct{ Messages []engine.Message }](s, text).Messages
+}
+
+// receiveByID is receive in the order of the ids: between messages with and without a key the queue has no order.
+func (s *site) receiveByID() []engine.Message {
+	s.Helper()
+	list := s.receive()
+	slices.SortFunc(list, func(a, b engine.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return list
 }
 
 // decode reads a body.

@@ -21,16 +21,16 @@ func TestAPreviewCountsWhatASeekWouldDoAndLeavesNothingBehind(t *testing.T) {
 	for position, want := range map[string]preview{
 		"start": {1, 3, 0, 2, true},
 		"end":   {1, 0, 1, 0, true},
-		"2":     {1, 2, 0, 1, true},
-		"3":     {1, 1, 0, 0, true},
+		"1001":  {1, 2, 0, 1, true},
+		"1002":  {1, 1, 0, 0, true},
 	} {
 		text := s.want(http.StatusOK, "GET", group+"/seek?position="+url.QueryEscape(position), "")
 		if got := decode[preview](s, text); got != want {
 			t.Errorf("seek to %s: %+v, want %+v", position, got, want)
 		}
 	}
-	if got := s.receive(); len(got) != 1 || got[0].ID != 3 {
-		t.Errorf("after the previews %v is received, want message 3", got)
+	if got := s.receive(); len(got) != 1 || got[0].ID != 1002 {
+		t.Errorf("after the previews %v is received, want message 1002", got)
 	}
 	s.want(http.StatusBadRequest, "GET", group+"/seek?position=nowhere", "")
 	s.want(http.StatusNotFound, "GET", "/v1/queues/q/groups/none/seek?position=end", "")

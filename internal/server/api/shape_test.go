@@ -56,6 +56,7 @@ func TestARequestThatReachesNoFunctionGetsAProblemThatSaysWhy(t *testing.T) {
 		{"POST", messages, "", 400, "WR006", "body is required"},
 		{"POST", messages, strings.Repeat(" ", 1001), 413, "WR008", "larger than 1000 bytes"},
 		{"POST", messages, `{"messages":[{"payload":1,"delay_ms":9223372036854775807}]}`, 400, "WR006", "[0].delay_ms"},
+		{"POST", group + "/reject", `{"rejects":[{"claim_id":1,"all":true}]}`, 400, "WR006", `unknown field "all"`},
 		{"POST", group + "/receive", `{"wait_ms":60001}`, 400, "WR006", "60001 is not from 0 to 60000"},
 		{"POST", group + "/receive", `{"wait_ms":-1}`, 400, "WR006", "-1 is not from 0"},
 		{"POST", group + "/receive", `{"max":"1"}`, 400, "WR006", "max"},

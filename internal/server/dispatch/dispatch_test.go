@@ -20,7 +20,7 @@ import (
 func (s *site) blocked(do func()) {
 	s.Helper()
 	conn := s.db.Conn(s)
-	for _, sql := range []string{"begin", "lock table weir_internal.q1_log_0 in share mode"} {
+	for _, sql := range []string{"begin", "lock table weir_log.log_0, weir_log.log_1, weir_log.log_2 in share mode"} {
 		if _, err := conn.Exec(s.Context(), sql); err != nil {
 			s.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func (s *site) holdClaims() (release func()) {
 	s.Helper()
 	s.db.Exec(s, `create function public.hold() returns trigger language plpgsql as
 		$$ begin perform pg_advisory_xact_lock(4711); return null; end $$`)
-	s.db.Exec(s, "create trigger hold after insert on weir_internal.q1_claims_0 execute function public.hold()")
+	s.db.Exec(s, "create trigger hold after insert on weir_log.claims_0 execute function public.hold()")
 	holder := s.db.Conn(s)
 	if _, err := holder.Exec(s.Context(), "select pg_advisory_lock(4711)"); err != nil {
 		s.Fatal(err)
@@ -276,7 +276,8 @@ func TestAWaitingReceiverIsToldOfASendAtOnce(t *testing.T) {
 			}
 			got <- list
 		}()
-		pgtest.WaitForRow(t, s.db, "select last_value = 1 from weir_internal.q1_waiting") // it waits, and armed
+		pgtest.WaitForRow(t, s.db, `select coalesce(pg_sequence_last_value(waiting), 0) > 0 from weir_internal.queues
+			where name = 'q'`) // it waits, and armed
 		send()
 		if list := <-got; len(list) != 1 {
 			t.Errorf("received %v", list)
@@ -372,7 +373,8 @@ func TestClaimsOfOneServerAreSettledByAnother(t *testing.T) {
 	if err != nil || counts[0] != 1 {
 		t.Errorf("by another server: %v, %v", counts, err)
 	}
-	if n := pgtest.QueryVal[int](t, s.db, "select weir.ack('q', $1)", list[1].ClaimID); n != 1 {
+	if n := pgtest.QueryVal[int](t, s.db, "select weir.ack('q', $1, id => $2)", list[1].ClaimID,
+		list[1].ID); n != 1 {
 		t.Errorf("by SQL: %d", n)
 	}
 }

@@ -114,7 +114,7 @@ func TestSettlingsOfManyTakeFewCallsAndAreAnsweredEachForItself(t *testing.T) {
 	hour := time.Hour
 	g, d := s.behind("weir.settle_many")
 	s.together(g, d, requests, func(i int) {
-		p := engine.ClaimPart{Verb: verbs[i%4], Claim: list[i].ClaimID, Delay: &hour}
+		p := engine.ClaimPart{Verb: verbs[i%4], Claim: list[i].ClaimID, IDs: []int64{list[i].ID}, Delay: &hour}
 		bad := i%10 == 5
 		if bad {
 			p.Claim += 1 << 40
@@ -151,7 +151,7 @@ func TestASettlingThatWaitsForAnotherTransactionHoldsUpNoOther(t *testing.T) {
 	}
 	g, d := s.behind("weir.settle_many")
 	s.together(g, d, len(list), func(i int) {
-		p := engine.ClaimPart{Verb: engine.VerbRelease, Claim: list[i].ClaimID}
+		p := engine.ClaimPart{Verb: engine.VerbRelease, Claim: list[i].ClaimID, IDs: []int64{list[i].ID}}
 		if i == 3 {
 			p.Verb = engine.VerbReject
 		}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -30,7 +31,8 @@ app = Celery("app", broker_url="weir://" + dsn.partition("://")[2])
 app.conf.update(
     broker_transport="weir.celery:Transport",
     broker_transport_options={"lease": int(os.environ.get("LEASE", "15"))}, task_default_queue=name,
-    worker_enable_remote_control=False, task_ignore_result=True, task_acks_late=True, worker_prefetch_multiplier=4,
+    worker_enable_remote_control="REMOTE" in os.environ, task_ignore_result=True, task_acks_late=True,
+    worker_prefetch_multiplier=4,
 )
 
 def note(text):
@@ -116,6 +118,39 @@ def site(tmp_path: Path, dsn: str, client: weir.Client) -> Iterator[Site]:
     made = Site(tmp_path, dsn, client)
     yield made
     made.end()
+
+
+ASK = """
+import json
+inspect = app.control.inspect(timeout=5, limit=1)
+while not (pongs := inspect.ping()):
+    pass
+[(worker, pong)] = pongs.items()
+[queue] = inspect.active_queues()[worker]
+files = len(os.listdir("/proc/self/fd"))
+for _ in range(5):
+    assert inspect.ping()
+assert len(os.listdir("/proc/self/fd")) <= files
+print(json.dumps([pong, queue["name"]]))
+"""
+
+
+def test_a_worker_answers_what_is_broadcast_and_leaves_no_queues(site: Site) -> None:
+    worker = site.worker(REMOTE="1")
+    asked = subprocess.run(
+        [sys.executable, "-c", f"from app import *\n{ASK}"],
+        cwd=site.folder,
+        env=site.env,
+        check=True,
+        stdout=subprocess.PIPE,
+        timeout=PATIENCE,
+    )
+    assert json.loads(asked.stdout) == [{"ok": "pong"}, site.name]
+    site.send("add.delay(1, 1)")
+    site.until(lambda: site.notes() == ["add 2"])
+    os.kill(worker.pid, signal.SIGTERM)
+    worker.wait(PATIENCE)
+    assert [q.queue for q in site.client.list_queues() if "pidbox" in q.queue] == []
 
 
 def test_tasks_retries_and_countdowns_run_once_and_a_stopped_worker_leaves_nothing(site: Site) -> None:

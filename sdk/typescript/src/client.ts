@@ -126,8 +126,8 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
 
   /**
    * Runs fn in a transaction that is committed when it returns and rolled back when it throws. Over PostgreSQL `db` is
-   * the connection, for statements of your own. Over HTTP only send, sendBatch, ack, ackAll and finish can be part of it:
-   * they are gathered and done when fn returns, so within it they return no ids and no counts.
+   * the connection, for statements of your own. Over HTTP only send, sendBatch, ack, ackAll and finish can be part of
+   * it: they are gathered and done when fn returns, so within it they return no ids and no counts.
    */
   async transaction<R>(fn: (tx: Client<Q>, db: Queryable) => Promise<R>): Promise<R> {
     const { db } = this;
@@ -375,7 +375,7 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     return this.call(false, (c) => c.discard({ queue, group: options.group ?? "default" }, options.ids));
   }
 
-  /** Creates a log, the storage that queues share, unless one with these settings is there, and returns whether it did. */
+  /** Creates a log, the storage that queues share, and returns true; false when one with these settings is there. */
   async createLog(log: string, options: t.LogOptions = {}): Promise<boolean> {
     only("createLog", options);
     return this.call(true, (c) => c.createLog(log, options));

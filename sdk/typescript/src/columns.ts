@@ -18,8 +18,9 @@ export const queueColumns = `queue_name, log, lanes, message_bytes_max, prioriti
   extract(epoch from aging)::float8 as aging_s, extract(epoch from ttl)::float8 as ttl_s,
   extract(epoch from dedup_window)::float8 as dedup_window_s, coalesce(backlog_max, 0)::text as backlog_max,
   extract(epoch from job_retention)::float8 as job_retention_s, paused, to_json(created_at)::text as created_at`;
-export const groupColumns = `group_name, ordered, max_attempts, extract(epoch from backoff_min)::float8 as backoff_min_s,
-  extract(epoch from backoff_max)::float8 as backoff_max_s, concurrency_max, rate_max,
+export const groupColumns = `group_name, ordered, max_attempts,
+  extract(epoch from backoff_min)::float8 as backoff_min_s, extract(epoch from backoff_max)::float8 as backoff_max_s,
+  concurrency_max, rate_max,
   extract(epoch from rate_period)::float8 as rate_period_s, key_concurrency_max, fair, paused,
   to_json(created_at)::text as created_at`;
 export const bindingColumns = "pattern, queue_name, to_json(created_at)::text as created_at";

@@ -28,8 +28,6 @@ export const Code = {
   wrongIsolation: "WR012",
   /** The engine in this database is of a newer version than the program or script that tried to install over it; nothing was changed. */
   newerSchema: "WR013",
-  /** A limit is reached: of this queue, or on how many queues, groups or lanes there can be. */
-  limitExceeded: "WR014",
   /** This version of the engine, or of PostgreSQL under it, cannot do what was asked. */
   notSupported: "WR015",
   /** The engine's own tables contradict each other or were changed from outside; the call was stopped before it could do harm. */
@@ -60,8 +58,6 @@ export const Code = {
   tooManyRequests: "WR045",
   /** A job has no kind, or one that cannot be. */
   invalidKind: "WR050",
-  /** Another transaction finished one of the jobs at this moment; nothing was changed. */
-  jobFinishedMeanwhile: "WR051",
   /** A cron expression, a time zone or another argument says no times at which a schedule could be due. */
   invalidSchedule: "WR052",
   /** No schedule has this name. */
@@ -96,7 +92,6 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR011", { name: "ids_not_in_claim", status: 409, retryable: false }],
   ["WR012", { name: "wrong_isolation", status: 400, retryable: false }],
   ["WR013", { name: "newer_schema", status: 409, retryable: false }],
-  ["WR014", { name: "limit_exceeded", status: 409, retryable: true }],
   ["WR015", { name: "not_supported", status: 501, retryable: false }],
   ["WR016", { name: "engine_corrupt", status: 500, retryable: false }],
   ["WR017", { name: "dead_letter_not_found", status: 404, retryable: false }],
@@ -112,7 +107,6 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR044", { name: "token_not_found", status: 404, retryable: false }],
   ["WR045", { name: "too_many_requests", status: 429, retryable: true }],
   ["WR050", { name: "invalid_kind", status: 400, retryable: false }],
-  ["WR051", { name: "job_finished_meanwhile", status: 409, retryable: true }],
   ["WR052", { name: "invalid_schedule", status: 400, retryable: false }],
   ["WR053", { name: "schedule_not_found", status: 404, retryable: false }],
   ["WR054", { name: "schedule_exists", status: 409, retryable: false }],

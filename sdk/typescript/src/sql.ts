@@ -65,7 +65,8 @@ import {
 const maxDefault = 1;
 const leaseMsDefault = 30_000;
 
-// Texts of statements that come often, which connections prepare: they name all arguments.
+// Statements that come often, which connections prepare: they name all arguments. Each parameter stands in a text once,
+// in its order, since query builders know parameters by their places only.
 const sendStatement = prepared(`select weir.send($1::text, $2::text::jsonb, key => $3::text,
     headers => $4::text::jsonb, delay => make_interval(secs => $5::text::float8 / 1000), priority => $6::text::int,
     dedup_key => $7::text)::text as result`);
@@ -79,9 +80,9 @@ const receiveStatement = prepared(`select ${recordColumns}
   from weir.receive_records($1::text, $2::text, max => $3::text::int,
     lease => make_interval(secs => $4::text::float8 / 1000))`);
 const settlements: Record<SettleKind, Statement> = {
-  ack: prepared(`select case when r.ids is null then weir.ack_all($1::text, r.claim_id)
-      else weir.ack($1::text, r.claim_id, r.ids) end as result
-    from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`),
+  ack: prepared(`select case when r.ids is null then weir.ack_all(q.name, r.claim_id)
+      else weir.ack(q.name, r.claim_id, r.ids) end as result
+    from (select $1::text as name) q, jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[])`),
   nack: prepared(`select weir.nack($1::text, r.claim_id, ids => r.ids,
       delay => make_interval(secs => r.delay_ms / 1000), reason => r.reason) as result
     from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], delay_ms float8, reason text)`),
@@ -93,9 +94,9 @@ const settlements: Record<SettleKind, Statement> = {
   reject: prepared(`select weir.reject($1::text, r.claim_id, r.ids, reason => r.reason) as result
     from jsonb_to_recordset($2::text::jsonb) as r (claim_id bigint, ids bigint[], reason text)`),
 };
-const extendStatement = prepared(`select to_json(min(weir.extend($1::text, e::bigint,
-    lease => make_interval(secs => $3::text::float8 / 1000))))::text as result
-  from jsonb_array_elements_text($2::text::jsonb) e`);
+const extendStatement = prepared(`select to_json(min(weir.extend($1::text, r.claim_id,
+    lease => make_interval(secs => $2::text::float8 / 1000))))::text as result
+  from (select e::bigint as claim_id from jsonb_array_elements_text($3::text::jsonb) e) r`);
 /** A procedure, which commits after each step. */
 const maintain = "call weir.maintain(every => make_interval(secs => $1::text::float8 / 1000))";
 
@@ -209,7 +210,7 @@ export class SqlTransport implements Transport {
   }
 
   async extend(at: GroupPath, claimIds: readonly Id[], leaseMs: number): Promise<Date> {
-    const [row] = await this.often(extendStatement, at.queue, [list(claimIds), number(leaseMs)]);
+    const [row] = await this.often(extendStatement, at.queue, [number(leaseMs), list(claimIds)]);
     return time(row?.result);
   }
 

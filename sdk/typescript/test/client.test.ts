@@ -30,6 +30,30 @@ async function codeOf(failing: Promise<unknown>): Promise<string> {
   return error.code;
 }
 
+/** Settles messages in every way, through a library that knows parameters by their places only. */
+async function settlesAll(weir: Client, queue: string): Promise<void> {
+  await weir.sendBatch(
+    queue,
+    [1, 2, 3, 4, 5, 6].map((payload) => ({ payload })),
+  );
+  const got = await weir.receive(queue, { max: 6 });
+  const [first, second, third, fourth, fifth] = got;
+  assert.ok(first && second && third && fourth && fifth);
+  const deadline = await weir.extend(queue, got, 60_000);
+  assert.ok(deadline.getTime() > Date.now() + 30_000);
+  assert.deepEqual(
+    [
+      await weir.ack(queue, first),
+      await weir.nack(queue, second, { delayMs: 3_600_000, reason: "r" }),
+      await weir.reject(queue, [third]),
+      await weir.release(queue, fourth),
+      await weir.snooze(queue, fifth, 3_600_000),
+      await weir.ackAll(queue, first.claimId),
+    ],
+    [1, 1, 1, 1, 1, 1],
+  );
+}
+
 test("a send in the caller's transaction of pg happens with it or not at all", async (t) => {
   const pool = poolOf(t);
   const weir = new Client<Record<string, { n: number }>>(pool);
@@ -68,12 +92,13 @@ test("a send in a transaction of Drizzle happens with it or not at all", async (
   );
   const got = await weir.pop(queue, { max: 10 });
   assert.deepEqual(
-    got.map((m) => [m.payload, m.key]),
-    [
+    new Map(got.map((m) => [m.payload, m.key])),
+    new Map<unknown, unknown>([
       ["?", "k$1?"],
       [3, null],
-    ],
+    ]),
   );
+  await settlesAll(weir, queue);
 });
 
 test("a send in a transaction of Knex happens with it or not at all", async (t) => {
@@ -91,10 +116,8 @@ test("a send in a transaction of Knex happens with it or not at all", async (t) 
   await weir.transaction(async (tx) => tx.sendBatch(queue, [{ payload: 3 }]));
   assert.equal(await codeOf(weir.send(`${queue}x`, 1)), Code.queueNotFound);
   const got = await weir.pop(queue, { max: 10 });
-  assert.deepEqual(
-    got.map((m) => m.payload),
-    [{ text: "a ? and $1" }, 3],
-  );
+  assert.deepEqual(new Set(got.map((m) => m.payload)), new Set([{ text: "a ? and $1" }, 3]));
+  await settlesAll(weir, queue);
 });
 
 test("parsers that the program gave pg do not matter", async (t) => {

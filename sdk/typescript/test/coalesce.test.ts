@@ -5,9 +5,9 @@ import test, { type TestContext } from "node:test";
 import pg from "pg";
 import { Coalescer } from "../src/coalesce.js";
 import { Client, type Hooks, WeirError } from "../src/index.js";
-import { adminDsn, clientOf, newQueue, poolOf, queueName, until, url } from "./setup.js";
+import { adminDsn, clientOf, logName, poolOf, queueName, until, url } from "./setup.js";
 
-/** Holds the log of a queue, so that no statement that sends to it ends. */
+/** Holds the log of a queue, which is its own, so that no statement that sends to it ends. */
 class Lock {
   private constructor(
     private readonly holder: pg.Client,
@@ -22,8 +22,10 @@ class Lock {
       await holder.end();
       await watcher.end();
     });
-    const [row] = (await watcher.query("select no from weir_internal.queues where name = $1", [queue])).rows;
-    const lock = new Lock(holder, watcher, `weir_internal.q${row.no}_log_0`);
+    const sql = `select schema_name from weir_internal.logs l join weir_internal.queues q on q.log_no = l.no
+      where q.name = $1 and l.name <> 'main'`;
+    const [row] = (await watcher.query(sql, [queue])).rows;
+    const lock = new Lock(holder, watcher, `${row.schema_name}.log_1`); // the first that it fills
     await holder.query(`begin; lock table ${lock.table} in access exclusive mode`);
     return lock;
   }
@@ -64,7 +66,8 @@ class Lock {
 async function shared(t: TestContext, hooks?: Hooks) {
   const pool = poolOf(t);
   const plain = new Client(pool, { hooks });
-  const queue = await newQueue(t, plain);
+  const queue = queueName(t);
+  await plain.createQueue(queue, { log: logName(t) });
   return { pool, plain, queue, client: plain.coalesced() };
 }
 

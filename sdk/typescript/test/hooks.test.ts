@@ -57,7 +57,9 @@ for (const [way, target] of Object.entries(targets)) {
         [{ n: 1 }, "k", { own: 1 }],
         [{}, undefined, undefined],
       ]);
-      const got = await takeTwo(weir, queue);
+      const got = (await takeTwo(weir, queue)).sort(
+        (a, b) => Number(a.headers?.mark) - Number(b.headers?.mark),
+      );
       assert.deepEqual(
         got.map((m) => [m.payload, m.key, m.headers?.own, m.headers?.mark]),
         [

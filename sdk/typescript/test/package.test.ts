@@ -9,7 +9,7 @@ import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { newDatabase } from "./setup.js";
+import { clientOf, dsn, newDatabase } from "./setup.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -44,15 +44,20 @@ async function project(t: TestContext): Promise<string> {
   return dir;
 }
 
+test("the package has the version of the engine", async (t) => {
+  const { version } = createRequire(import.meta.url)(join(root, "package.json"));
+  assert.equal(await (await clientOf(t, dsn)).version(), version);
+});
+
 test("the packed package is installed, type-checked and run as the README begins", async (t) => {
-  const { dsn } = await newDatabase(t);
+  const own = await newDatabase(t);
   const dir = await project(t);
   const readme = await readFile(join(root, "README.md"), "utf8");
   const [, beginning = ""] = /```ts\n(.*?)```/s.exec(readme) ?? [];
   assert.ok(beginning.includes("postgres://localhost/shop"), "the README begins with a program");
   await writeFile(
     join(dir, "shop.ts"),
-    beginning.replace("postgres://localhost/shop", dsn.replaceAll("$", "$$$$")) + rest,
+    beginning.replace("postgres://localhost/shop", own.dsn.replaceAll("$", "$$$$")) + rest,
   );
   const strict = ["--strict", "--module", "nodenext", "--target", "es2022", "--types", "node"];
   assert.equal(await run(dir, join("node_modules", ".bin", "tsc"), ...strict, "shop.ts"), "");

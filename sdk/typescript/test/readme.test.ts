@@ -38,7 +38,7 @@ function program(blocks: string[]): string {
 test("the blocks of the README compile", async () => {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const blocks = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, text = ""]) => text);
-  assert.equal(blocks.length, 9);
+  assert.equal(blocks.length, 10);
   await writeFile(join(root, "build", "readme.ts"), program(blocks));
   const options = "--noEmit --strict --skipLibCheck --module nodenext --target es2022 --types node".split(
     " ",

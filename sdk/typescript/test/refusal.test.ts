@@ -106,8 +106,9 @@ test("an option that a call does not know is refused with the one that is meant"
     ["leaseMs", () => js.receive(queue, { lease: 1 })],
     ["max", () => js.pop(queue, { maxx: 1 })],
     ["group", () => js.peek(queue, { Group: "g" })],
-    ["reason", () => js.nack(queue, 1, { raeson: "x" })],
-    ["ids", () => js.ack(queue, 1, { id: 1 })],
+    ["reason", () => js.nack(queue, { claimId: 1, id: 1 }, { raeson: "x" })],
+    ["ordered", () => js.createQueue(`${queue}-x`, { orderd: true })],
+    ["retentionMs", () => js.createLog("x", { retention: 1 })],
     ["maxAttempts", () => js.createGroup(queue, "g", { maxAtempts: 2 })],
     ["maxAttempts", () => js.configureGroup(queue, "default", { max_attempts: 2 })],
     ["ttlMs", () => js.createQueue(`${queue}-x`, { ttl: 1 })],
@@ -130,6 +131,9 @@ test("an option that a call does not know is refused with the one that is meant"
       assert.match(error.message, new RegExp(`did you mean ${meant}\\?`));
       return true;
     });
+  const noAfter = /stepJob has no option after: it knows kind, args, name, key, headers/;
+  await assert.rejects(js.startChain(queue, [{ kind: "k", after: ["1"] }]), noAfter);
+  await assert.rejects(js.createQueue(queue, { lanes: 4 }), /createQueue has no option lanes: /);
   await assert.rejects(js.send(queue, 1, { colour: "red" }), /it knows delayMs, /);
   await assert.rejects(js.send(queue, 1, 5000), /are an object, not 5000/);
   assert.deepEqual(await weir.peek(queue), [], "nothing was sent");

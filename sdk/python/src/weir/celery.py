@@ -10,8 +10,10 @@ takes. What a worker that was killed held is elsewhere within the lease. A count
 worker holds the task meanwhile. A task that is rejected, or whose workers died five times, is a dead letter of the
 group ``default``.
 
-Remote control (``inspect``, ``status``, ``control``) and events need a fanout exchange, which there is not: set
-``worker_enable_remote_control = False``. There is no result backend either: set ``task_ignore_result``, or another.
+Remote control (``inspect``, ``status``, ``control``) works: a fanout exchange is a topic of Weir, and so are the
+routing keys by which answers come back. A worker that has it looks into two queues in turns, each some 50 ms; one
+without (``worker_enable_remote_control = False``) is told of a task at once. Events and a result backend there are not:
+set ``task_ignore_result``, or another backend.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from queue import Empty
 from typing import Any
@@ -60,6 +63,12 @@ def queue_name(name: str) -> str:
         return name
     mark = hashlib.sha256(name.encode()).hexdigest()[:8]
     return re.sub(r"[^a-z0-9_.-]", "-", name.lower())[: _NAME_MAX - len(mark) - 1] + "-" + mark
+
+
+def _topic(exchange: str, routing_key: str) -> str:
+    """Return the topic of Weir for what goes to an exchange with a routing key."""
+    words = (exchange, routing_key)
+    return ".".join(["kombu", *(hashlib.sha256(word.encode()).hexdigest()[:32] for word in words)])
 
 
 def _due(message: dict[str, Any]) -> float | None:
@@ -136,6 +145,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
     """A channel of Kombu: queues of Weir, each with the group ``default``."""
 
     QoS = QoS
+    supports_fanout = True
 
     def __init__(self, connection: Transport, **kwargs: Any) -> None:
         super().__init__(connection, **kwargs)
@@ -147,6 +157,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         self._waiters: dict[str, Waiter] = {}
         self._claimed: dict[str, Received[Any]] = {}
         self._no_ack: set[str] = set()
+        self._passing: set[str] = set()  # queues that end with the channel
 
     def settle(self, kind: str, delivery_tag: str) -> None:
         """Ack, nack, release or reject a delivered message. One that is somebody else's by now is left alone."""
@@ -174,6 +185,9 @@ class Channel(virtual.Channel):  # type: ignore[misc]
             self._leases.stop()
             for waiter in self._waiters.values():
                 waiter.close()
+            for queue in self._passing:
+                with suppress(Error):
+                    self._client.drop_queue(queue_name(queue))
 
     def basic_consume(self, queue: str, no_ack: bool, *args: Any, **kwargs: Any) -> Any:
         """Begin to consume; with ``no_ack`` a message is finished when it is delivered."""
@@ -189,8 +203,28 @@ class Channel(virtual.Channel):  # type: ignore[misc]
 
     # --- what Kombu asks of a transport
 
-    def _new_queue(self, queue: str, **_: Any) -> None:
-        self._run(lambda: self._client.create_queue(queue_name(queue), **self._settings))
+    def _new_queue(self, queue: str, auto_delete: bool = False, arguments: Any = None, **_: Any) -> None:
+        settings = dict(self._settings)
+        if auto_delete:
+            self._passing.add(queue)
+            lasting = (arguments or {}).get("x-message-ttl")
+            settings = {} if lasting is None else {"ttl": lasting / 1000}
+        self._run(lambda: self._client.create_queue(queue_name(queue), **settings))
+
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: Any, queue: str) -> None:
+        """Let other processes find a queue: of a fanout exchange, or by a routing key that is not its name."""
+        if self.typeof(exchange).type == "fanout":
+            self._run(lambda: self._client.bind(_topic(exchange, ""), queue_name(queue)))
+        elif self.typeof(exchange).type == "direct" and routing_key != queue:
+            self._run(lambda: self._client.bind(_topic(exchange, routing_key), queue_name(queue)))
+
+    def _put_fanout(self, exchange: str, message: dict[str, Any], routing_key: str, **_: Any) -> None:
+        self._run(lambda: self._client.publish(_topic(exchange, ""), message))
+
+    def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> Any:
+        """Return the queues of a routing key: those that this process bound, or else those of others."""
+        here = super()._lookup(exchange, routing_key, default)
+        return here or (self._run(lambda: self._client.route(_topic(exchange, routing_key))) if exchange else here)
 
     def _put(self, queue: str, message: dict[str, Any], **_: Any) -> None:
         self._run(lambda: self._client.send(queue_name(queue), message, delay=_due(message)))
@@ -226,6 +260,9 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         return self._run(lambda: self._client.purge(queue_name(queue)))  # type: ignore[no-any-return]
 
     def _delete(self, queue: str, *_: Any, **__: Any) -> None:
+        self._passing.discard(queue)
+        if waiter := self._waiters.pop(queue, None):
+            waiter.close()
         self._run(lambda: self._client.drop_queue(queue_name(queue)))
 
     # --- inside
@@ -250,7 +287,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
 
     def _wait(self, queues: Sequence[str], most: float) -> None:
         """Wait for a message: told by PostgreSQL where it is one queue, else for a moment."""
-        if len(queues) != 1:
+        if len(queues) != 1 or sum(bool(channel._active_queues) for channel in self.connection.channels) > 1:
             time.sleep(min(_POLL, most))
             return
         [queue] = queues
@@ -287,6 +324,7 @@ class Transport(virtual.Transport):  # type: ignore[misc]
     """The transport ``weir://``."""
 
     Channel = Channel
+    implements = virtual.Transport.implements.extend(exchange_type=frozenset({"direct", "topic", "fanout"}))
     can_parse_url = True  # else Kombu takes its query for arguments of its own
     default_port = 5432
     polling_interval = None  # a channel that finds nothing waits itself

@@ -44,9 +44,6 @@ WRONG_ISOLATION = "WR012"
 NEWER_SCHEMA = "WR013"
 """The engine in this database is of a newer version than the program or script that tried to install over it; nothing was changed."""
 
-LIMIT_EXCEEDED = "WR014"
-"""A limit is reached: of this queue, or on how many queues, groups or lanes there can be."""
-
 NOT_SUPPORTED = "WR015"
 """This version of the engine, or of PostgreSQL under it, cannot do what was asked."""
 
@@ -92,9 +89,6 @@ TOO_MANY_REQUESTS = "WR045"
 INVALID_KIND = "WR050"
 """A job has no kind, or one that cannot be."""
 
-JOB_FINISHED_MEANWHILE = "WR051"
-"""Another transaction finished one of the jobs at this moment; nothing was changed."""
-
 INVALID_SCHEDULE = "WR052"
 """A cron expression, a time zone or another argument says no times at which a schedule could be due."""
 
@@ -133,7 +127,6 @@ CODES = {
     IDS_NOT_IN_CLAIM: CodeInfo("ids_not_in_claim", 409, False),
     WRONG_ISOLATION: CodeInfo("wrong_isolation", 400, False),
     NEWER_SCHEMA: CodeInfo("newer_schema", 409, False),
-    LIMIT_EXCEEDED: CodeInfo("limit_exceeded", 409, True),
     NOT_SUPPORTED: CodeInfo("not_supported", 501, False),
     ENGINE_CORRUPT: CodeInfo("engine_corrupt", 500, False),
     DEAD_LETTER_NOT_FOUND: CodeInfo("dead_letter_not_found", 404, False),
@@ -149,7 +142,6 @@ CODES = {
     TOKEN_NOT_FOUND: CodeInfo("token_not_found", 404, False),
     TOO_MANY_REQUESTS: CodeInfo("too_many_requests", 429, True),
     INVALID_KIND: CodeInfo("invalid_kind", 400, False),
-    JOB_FINISHED_MEANWHILE: CodeInfo("job_finished_meanwhile", 409, True),
     INVALID_SCHEDULE: CodeInfo("invalid_schedule", 400, False),
     SCHEDULE_NOT_FOUND: CodeInfo("schedule_not_found", 404, False),
     SCHEDULE_EXISTS: CodeInfo("schedule_exists", 409, False),
