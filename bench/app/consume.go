@@ -109,7 +109,7 @@ func (t taker) forward(ctx context.Context, m *weir.Message[app.Body], p app.Pla
 	began := time.Now()
 	seq := t.second.Announce(p.Session, 1)
 	err := t.takers.Transaction(ctx, func(tx *weir.Client) error {
-		if _, err := tx.Ack(ctx, t.queue, m.ClaimID, m.ID); err != nil {
+		if _, err := tx.Ack(ctx, t.queue, m); err != nil {
 			return err
 		}
 		body := app.Body{At: time.Now().UnixNano(), Session: p.Session, Seq: seq, Origin: p.Seq}

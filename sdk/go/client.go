@@ -366,7 +366,9 @@ func (c *Client) Publish(
 }
 
 // Receive claims messages: 1 unless Max says more, for 30 seconds unless Lease says otherwise.
-func (c *Client) Receive(ctx context.Context, queue string, opts ...ReceiveOption) (Messages[json.RawMessage], error) {
+func (c *Client) Receive(
+	ctx context.Context, queue string, opts ...ReceiveOption,
+) (Messages[json.RawMessage], error) {
 	return c.receive(ctx, queue, collectReceive(1, opts))
 }
 

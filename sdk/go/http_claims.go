@@ -46,9 +46,10 @@ func (h *httpBackend) settle(ctx context.Context, verb verb, queue string, items
 // alone.
 func (h *httpBackend) settleEach(ctx context.Context, queue string, items []settlement) ([]*int, error) {
 	counts := make([]*int, len(items))
-	for begin, end := 0, 0; begin < len(items); begin = end {
+	for begin := 0; begin < len(items); {
 		verb := items[begin].verb
-		for end = begin; end < len(items) && items[end].verb == verb; {
+		end := begin + 1
+		for end < len(items) && items[end].verb == verb {
 			end++
 		}
 		settled, err := h.settle(ctx, verb, queue, items[begin:end])
@@ -58,6 +59,7 @@ func (h *httpBackend) settleEach(ctx context.Context, queue string, items []sett
 		for i := range settled {
 			counts[begin+i] = &settled[i]
 		}
+		begin = end
 	}
 	return counts, nil
 }

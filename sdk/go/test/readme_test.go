@@ -46,6 +46,7 @@ var (
 	tx       pgx.Tx
 	client   *weir.Client
 	emails   weir.Producer[Email]
+	worker   *weir.Worker
 	invoices weir.Producer[Invoice]
 	e        Email
 	list     []Email

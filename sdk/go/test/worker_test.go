@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -312,7 +313,7 @@ func TestOfAnOrderedGroupEveryHandlerHasAKeyHoweverManyMessagesTheKeysHave(t *te
 		t.Helper()
 		must(t, c.CreateGroup(t.Context(), "q", "g", weir.GroupOptions{Ordered: true}))
 		for key := range 8 {
-			get(c.SendBatch(t.Context(), "q", make([]weir.Outgoing, 300), weir.Key(fmt.Sprint(key))))(t)
+			get(c.SendBatch(t.Context(), "q", make([]weir.Outgoing, 300), weir.Key(strconv.Itoa(key))))(t)
 		}
 		finish := make(chan struct{})
 		w := weir.NewWorker(c, "q", func(context.Context, *weir.RawMessage) error { <-finish; return nil },
