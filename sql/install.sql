@@ -259,6 +259,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 -- Rotation
 \ir internal/rotation_lock.sql
 \ir internal/try_lock_table.sql
+\ir internal/truncate_if_empty.sql
 \ir internal/fold_keyed_queues.sql
 \ir internal/maintenance_steps.sql
 \ir internal/create_log_functions.sql

@@ -22,12 +22,7 @@ begin
     end if;
     select d.queue_no into v_last from weir_log.delayed d order by d.queue_no desc limit 1;
     if v_last is null then
-        if not weir_internal.try_lock_table('weir_log.delayed', 'access exclusive')
-            or exists (select from weir_log.delayed) then
-            return 0;
-        end if;
-        truncate table weir_log.delayed;
-        return 1;
+        return weir_internal.truncate_if_empty('weir_log.delayed');
     end if;
     for v_queue in
         with recursive s (first) as (
@@ -114,12 +109,6 @@ begin
         where not exists (select from weir_internal.groups g where g.no = abs(d.group_no))
         limit 1000));
     get diagnostics v_done = row_count;
-    if v_done > 0 or exists (select from weir_log.parked)
-        or not weir_internal.try_lock_table('weir_log.parked', 'access exclusive')
-        or exists (select from weir_log.parked) then
-        return v_done;
-    end if;
-    truncate table weir_log.parked;
-    return 1;
+    return v_done + case when v_done = 0 then weir_internal.truncate_if_empty('weir_log.parked') else 0 end;
 end
 $$;

@@ -22,12 +22,7 @@ begin
     end if;
     select t.queue_no into v_last from weir_log.rest t order by t.queue_no desc limit 1;
     if v_last is null then
-        if not weir_internal.try_lock_table('weir_log.rest', 'access exclusive')
-            or exists (select from weir_log.rest) then
-            return 0;
-        end if;
-        truncate table weir_log.rest;
-        return 1;
+        return weir_internal.truncate_if_empty('weir_log.rest');
     end if;
     for l in
         select * from weir_log.lanes_in(3, 0, -2, 25)
