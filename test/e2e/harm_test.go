@@ -119,7 +119,7 @@ func TestADialogKeepsWhatWasTypedWhenItIsWrong(t *testing.T) {
 	}
 	b.fill("field-payload", `{"dish": "soup"}`)
 	b.press("dialog", "Send")
-	b.told("Sent: message 1000.")
+	b.toldSent("orders", 1)
 	b.pressNamed("Add group to orders")
 	b.fill("field-name", "no name!")
 	b.press("dialog", "Add")

@@ -95,7 +95,7 @@ func TestAListFollowsWhatHappensWithoutBeingAsked(t *testing.T) {
 	b.db.Exec(t, "select weir.send('orders', '1')")
 	claim := pgtest.QueryVal[int64](t, b.db, "select claim_id from weir.receive('orders', lease => '1 hour')")
 	b.see(strconv.FormatInt(claim, 10))
-	b.db.Exec(t, "select weir.ack('orders', $1)", claim)
+	b.db.Exec(t, "select weir.ack_all('orders', $1)", claim)
 	b.see("default has nothing claimed.")
 }
 

@@ -164,6 +164,21 @@ func (b *browser) told(text string) {
 	b.wait("notes.some((note) => note.includes(%s))", text)
 }
 
+// toldSent waits until the page has told so many times that it sent a message, the last time with the id of the
+// newest one that waits in a queue.
+func (b *browser) toldSent(queue string, times int) {
+	b.Helper()
+	b.wait(fmt.Sprintf("notes.filter((note) => note.includes(%%s)).length === %d", times), "Sent: message ")
+	b.told(fmt.Sprintf("Sent: message %d.",
+		pgtest.QueryVal[int64](b.T, b.db, "select max(id) from weir.peek($1, max => 100)", queue)))
+}
+
+// choose ticks a message of a list.
+func (b *browser) choose(id string) {
+	b.Helper()
+	b.do(chromedp.Click(`input[aria-label="Choose message `+id+`"]`, chromedp.ByQuery))
+}
+
 // wait waits until a condition with a text in it holds in the page.
 func (b *browser) wait(condition, text string) {
 	b.Helper()
@@ -222,7 +237,7 @@ func TestAQueueLivesItsLifeOnThePage(t *testing.T) {
 	b.fill("field-payload", `{"dish": "soup"}`)
 	b.fill("field-key", "table-7")
 	b.press("dialog", "Send")
-	b.told("Sent: message 1.")
+	b.toldSent("orders", 1)
 	b.press("main", "Messages")
 	b.see(`{"dish":"soup"}`)
 	if n := pgtest.QueryVal[int64](t, b.db, "select waiting from weir.stats('orders')"); n != 1 {
@@ -255,7 +270,7 @@ func TestDeadLettersAreSentBackAndDiscardedFromThePage(t *testing.T) {
 	b.press("main", "Dead letters")
 	b.see("no such dish <b>")
 	b.picture("dead-letters")
-	b.do(chromedp.Click(`input[aria-label="Choose message 1"]`, chromedp.ByQuery))
+	b.choose(pgtest.QueryVal[string](t, b.db, "select min(id)::text from weir.list_dead_letters('orders')"))
 	b.press("main", "Redrive chosen (1)")
 	b.told("1 dead letter sent back.")
 	b.press("main", "Discard all")

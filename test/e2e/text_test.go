@@ -16,7 +16,7 @@ func TestNumbersGoThroughThePageAsTheyAreWritten(t *testing.T) {
 	b.press("main", "Send a message")
 	b.fill("field-payload", `{"id": 9007199254740993, "price": 1.10}`)
 	b.press("dialog", "Send")
-	b.told("Sent: message 1.")
+	b.toldSent("orders", 1)
 	const want = `{"id": 9007199254740993, "price": 1.10}`
 	if got := pgtest.QueryVal[string](t, b.db, "select payload::text from weir.peek('orders')"); got != want {
 		t.Errorf("the payload is %s, want %s", got, want)
@@ -28,18 +28,20 @@ func TestNumbersGoThroughThePageAsTheyAreWritten(t *testing.T) {
 	b.db.Exec(t, "select weir.nack('orders', claim_id, array[id], '1 hour') from weir.receive('orders')")
 	b.press("main", "Delayed, retries")
 	b.see(`{"id":9007199254740993,"price":1.10}`)
-	b.db.Exec(t, `select weir.send('orders', '1.10', headers => '{"trace": 12345678901234567890.10}')`)
+	id := pgtest.QueryVal[string](t, b.db,
+		`select weir.send('orders', '1.10', headers => '{"trace": 12345678901234567890.10}')::text`)
 	b.db.Exec(t, "select weir.reject('orders', claim_id, array[id], 'no') from weir.receive('orders')")
 	b.press("main", "Dead letters")
 	b.see("1.10")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/2"))
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/" + id))
 	b.see(`"trace": 12345678901234567890.10`)
 }
 
 func TestCharactersThatCannotBeSeenAreMarked(t *testing.T) {
 	b := open(t)
 	b.db.Exec(t, "select weir.create_queue('orders')")
-	b.db.Exec(t, "select weir.send('orders', to_jsonb(E'pay \\u202e001 to bob'::text), key => E'a\\u200bb')")
+	id := pgtest.QueryVal[string](t, b.db,
+		"select weir.send('orders', to_jsonb(E'pay \\u202e001 to bob'::text), key => E'a\\u200bb')::text")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.see(`"pay \u202e001 to bob"`)
 	b.see(`a\u200bb`)
@@ -54,6 +56,6 @@ func TestCharactersThatCannotBeSeenAreMarked(t *testing.T) {
 		t.Error("the page holds a character that cannot be seen")
 	}
 	b.press("dialog", "Close")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/1"))
+	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/" + id))
 	b.see(`no\u2066pe`)
 }
