@@ -6,7 +6,7 @@
 -- Returns: one row a group, by queue and group; see weir.group_stats. The messages of the queues of a log are counted
 -- at one moment, each once: a group of which waiting, claimed, delayed and parked are 0 has nothing to do. Numbers of
 -- messages are exact when small: of each kind while there are less than 1,000 rows to read (a row of the log is what
--- one call sent into one lane, up to 1,000 messages). Beyond that they are estimates from 32 pages of the table, 3 to
+-- one call sent into one lane, up to 1,000 messages). Beyond that they are estimates from 128 pages of the table, 3 to
 -- 10 per cent off; `exact` is false, and the cost stays the same whatever the backlog. Rates are those of the last
 -- messages: up to 200 records of a lane, and no older than a minute. What is told of the log is repeated in each row.
 -- Raises: WR001, WR012, WR019

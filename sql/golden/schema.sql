@@ -1176,6 +1176,7 @@
 -- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[], p_since timestamp with time zone) returns weir_internal.delayed_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.to_micros(p_time timestamp with time zone) returns bigint i - {owner=X/owner}
 -- function weir_internal.trim_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.truncate_if_empty(p_table text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.try_lock_table(p_table text, p_mode text) returns boolean v - {owner=X/owner}
 -- function weir_internal.ttl_start(g weir_internal.groups) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.visible_queues() returns SETOF text s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

@@ -1,7 +1,7 @@
 -- weir_log.head_0 .. 3, sample_0 .. 3
 -- What stats reads of the log; table 3 is `rest`. head: the first records of a lane, or of a stripe of it, that a
 -- cursor has not claimed, found by two ranges of the index, so that it costs the same however long a transaction has
--- been open. sample: of 32 pages of the table, at equal distances, the records that some cursors have not claimed.
+-- been open. sample: of 128 pages of the table, at equal distances, the records that some cursors have not claimed.
 --
 -- Parameters:
 --   c           the cursor
@@ -101,7 +101,7 @@ language plpgsql stable
 as $body$
 declare
     v_pages bigint := pg_relation_size('weir_log.%2$s') / current_setting('block_size')::int;
-    v_read int := least(v_pages, 32);
+    v_read int := least(v_pages, 128);
     v_from tid;
     v_to tid;
     v_out weir_internal.waiting_record[] := '{}';

@@ -1,7 +1,7 @@
 -- weir_log.group_depth(q, g, p_segments), weir_log.seen_cursors(q, g)
 -- The messages of a group by what becomes of them. All is read in one snapshot, that of the statement that calls this,
 -- so that a message on its way from one place to another is counted in one of them. Small numbers are counted; beyond
--- 1,000 rows of a kind, numbers are estimated from 32 pages of the table.
+-- 1,000 rows of a kind, numbers are estimated from 128 pages of the table.
 --
 -- Parameters:
 --   q, g        queue and group

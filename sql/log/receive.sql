@@ -28,7 +28,6 @@ declare
     v_out weir.message_record[];
 begin
     if p_max between 1 and 10000 and p_lease between interval '1 millisecond' and interval '7 days'
-        and pg_current_xact_id_if_assigned() is null -- what this transaction has sent is not for itself
         and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
         case weir_internal.read_claims_table(v_ring) * 3 + v_log % 3
             when 0 then v_out := weir_log.receive_plainly_0_0(p_queue, p_group, p_max, p_lease, v_ring, v_log);

@@ -74,8 +74,8 @@ begin
         and c.seg = p_log and c.lo = p_log
         and (c.finished or c.txid >= pg_snapshot_xmax(c.prev)
             or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev));
-    if v_cursor is null then
-        return null;
+    if v_cursor is null or pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), v_now) then
+        return null; -- what this transaction has sent is not for itself: see weir_internal.snapshot
     elsif v_special > 0 then
         if exists (select from weir_log.delayed d where d.queue_no = v_queue and d.due_at <= weir_internal.clock())
             or (select a.next_expiry <= weir_internal.clock() from weir_log.claims_%1$s a

@@ -6,8 +6,8 @@ import (
 	"github.com/weirmq/weir/internal/pgtest"
 )
 
-// Who looks whether a table is empty and then locks it must look again: a message that was sent in between is committed,
-// and the first look did not see it.
+// Who looks whether a table is empty and then locks it must look again: a message that was sent in between is
+// committed, and the first look did not see it.
 func TestAMessageDelayedWhileMaintenanceTruncatesIsKept(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
