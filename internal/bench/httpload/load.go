@@ -189,7 +189,7 @@ func (r *run) consume(_ context.Context, c *Conn) error {
 			if i > 0 {
 				body = append(body, ',')
 			}
-			body = fmt.Appendf(body, `{"claim_id":%d}`, claim)
+			body = fmt.Appendf(body, `{"claim_id":%d,"all":true}`, claim)
 		}
 		if _, err := c.Post(group+"/ack", append(body, `]}`...)); err != nil {
 			return err
