@@ -270,7 +270,7 @@ func TestDeadLettersAreSentBackAndDiscardedFromThePage(t *testing.T) {
 	b.press("main", "Dead letters")
 	b.see("no such dish <b>")
 	b.picture("dead-letters")
-	b.choose(pgtest.QueryVal[string](t, b.db, "select min(id)::text from weir.list_dead_letters('orders')"))
+	b.choose(pgtest.QueryVal[string](t, b.db, "select min(id)::text from weir.dead_letters('orders')"))
 	b.press("main", "Redrive chosen (1)")
 	b.told("1 dead letter sent back.")
 	b.press("main", "Discard all")

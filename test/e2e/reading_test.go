@@ -122,7 +122,7 @@ func TestListsFollowTheNumbersAboveThem(t *testing.T) {
 	b.see("default has no dead letters.")
 	b.db.Exec(t, "select weir.reject('orders', claim_id, array[id], 'burnt') from weir.receive('orders')")
 	b.see("burnt")
-	b.choose(pgtest.QueryVal[string](t, b.db, "select id::text from weir.list_dead_letters('orders')"))
+	b.choose(pgtest.QueryVal[string](t, b.db, "select id::text from weir.dead_letters('orders')"))
 	b.asked("/dead_letters", b.askedSoFar("/dead_letters")+2)
 	b.press("main", "Redrive chosen (1)")
 	b.see("default has no dead letters.")
