@@ -31,24 +31,34 @@ func (b *browser) places() []string {
 		"select weir.create_queue('orders')",
 		"select weir.create_group('orders', 'audit')",
 		"select weir.create_group('orders', 'per-table', ordered => true)",
-		"select weir.send('orders', to_jsonb(i), key => 'table-' || i) from generate_series(1, 4) i",
+		"select set_config('application_name', 'kitchen-1', false)",
 	} {
 		b.db.Exec(b, sql)
 	}
-	waiting := pgtest.QueryVal[[]string](b.T, b.db,
-		"select array_agg(id::text order by id) from weir.peek('orders', 'audit', 10)")
-	for _, sql := range []string{
-		"select weir.ack_all('orders', claim_id) from weir.receive('orders')",
-		"select weir.reject('orders', claim_id, array[id], 'no such dish') from weir.receive('orders')",
-		"select weir.nack('orders', claim_id, array[id], '1 hour', 'the oven is cold') from weir.receive('orders')",
-		"select set_config('application_name', 'kitchen-1', false), weir.receive('orders', lease => '1 hour')",
-		"select weir.nack('orders', claim_id, array[id], '1 hour', 'no table 1') from weir.receive('orders', 'per-table')",
+	var ids []string
+	for _, steps := range [][]string{
+		{
+			"1', key => 'table-1'",
+			"select weir.ack_all('orders', claim_id) from weir.receive('orders')",
+			"select weir.nack('orders', claim_id, array[id], '1 hour', 'no table 1') from weir.receive('orders', 'per-table')",
+		},
+		{
+			"2', key => 'table-2'",
+			"select weir.reject('orders', claim_id, array[id], 'no such dish') from weir.receive('orders')",
+		},
+		{
+			"3', key => 'table-3'",
+			"select weir.nack('orders', claim_id, array[id], '1 hour', 'the oven is cold') from weir.receive('orders')",
+		},
+		{"4', key => 'table-4'", "select weir.receive('orders', lease => '1 hour')"},
+		{"5', key => 'table-1', delay => '2 hours'"},
 	} {
-		b.db.Exec(b, sql)
+		ids = append(ids, pgtest.QueryVal[string](b.T, b.db, "select weir.send('orders', '"+steps[0]+")::text"))
+		for _, sql := range steps[1:] {
+			b.db.Exec(b, sql)
+		}
 	}
-	last := pgtest.QueryVal[string](b.T, b.db,
-		"select weir.send('orders', '5', key => 'table-1', delay => '2 hours')::text")
-	return append(waiting, last)
+	return ids
 }
 
 func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {

@@ -137,7 +137,7 @@ function tell(mostMs) {
   const pause = pauseMs(spentMs() - before, mostMs) / 1000;
   show(
     document.getElementById("fresh"),
-    view.still || h("span", {}, `as of ${new Date(looked).toLocaleTimeString()}`),
+    !view.still && h("span", {}, `as of ${new Date(looked).toLocaleTimeString()}`),
     !view.still && pause > 5 && h("span", { class: "wide" }, `, every ${age(pause)}`),
   );
 }
