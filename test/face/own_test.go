@@ -24,6 +24,7 @@ func TestATransactionThatHasSentReceivesWhatOthersSent(t *testing.T) {
 		"others send, rollback":  {[]string{"2", "3"}, "rollback", []string{"2", "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, most := range []int{1, 10} {
 				surface.Each(t, "q", "", func(t *testing.T, db *pgtest.DB) {
 					db.Exec(t, "select weir.send('q', '0')")

@@ -85,7 +85,9 @@ func (r *run) account(ctx context.Context, before costs) error {
 	return nil
 }
 
-// tally asks the database for the messages that were sent and that were finished, by all groups together.
+// tally asks the database for the messages that were sent and that were finished, by all groups together. Where the
+// database does not count what is sent, that is what the driver sent and, of jobs that send themselves again, what is
+// done; what came again after a kill is finished once.
 func (r *run) tally(ctx context.Context) (sent, done int64, err error) {
 	text, err := os.ReadFile(filepath.Join(r.sys.statements, "tally.sql"))
 	if err != nil {
@@ -95,10 +97,20 @@ func (r *run) tally(ctx context.Context) (sent, done int64, err error) {
 	if err := r.control.QueryRow(ctx, string(text)).Scan(&counts[0], &counts[1]); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
 	}
-	if counts[0] == nil || counts[1] == nil {
+	if counts[1] == nil {
 		return 0, 0, fmt.Errorf("%w: %s has no counts", ErrAdapter, r.sys.Name)
 	}
-	return *counts[0], *counts[1], nil
+	done = *counts[1]
+	switch {
+	case counts[0] != nil:
+		sent = *counts[0]
+	case r.w.Perpetual:
+		sent = r.waiting + done
+	default:
+		sent = r.acked
+		done = min(done, sent*int64(max(1, r.w.Groups)))
+	}
+	return sent, done, nil
 }
 
 // rate sets the rate and returns the messages that it is of.
