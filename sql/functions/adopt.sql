@@ -47,6 +47,8 @@ begin
         execute format('select %I.adopt($1)', l.schema_name) using l.no;
         update weir_internal.queues w set origin = weir_internal.origin_of(l.schema_name) where w.log_no = l.no;
         get diagnostics v_queues = row_count;
+        update weir_internal.queues w set moving_origin = weir_internal.origin_of(l.schema_name)
+        where w.moving_from = l.no;
         v_count := v_count + v_queues;
         update weir_internal.logs w set origin = weir_internal.origin_of(l.schema_name) where w.no = l.no;
     end loop;

@@ -40,7 +40,7 @@ as $$
         array['administer', 'job', 'workflow', 'describe', 'groups', 'schedules', 'workflows', 'stats', 'examine',
             'peek', 'get', 'claims', 'parked_keys', 'delayed', 'dead_letters'],
         array['weir.create_group', 'weir.configure_group', 'weir.drop_group', 'weir.configure_queue',
-            'weir.drop_queue', 'weir.rename_queue', 'weir.pause', 'weir.resume', 'weir.purge', 'weir.seek',
+            'weir.drop_queue', 'weir.rename_queue', 'weir.move_queue', 'weir.pause', 'weir.resume', 'weir.purge', 'weir.seek',
             'weir.redrive', 'weir.discard', 'weir.cancel', 'weir.job', 'weir.workflow', 'weir.schedule',
             'weir.unschedule', 'weir.pause_schedule', 'weir.resume_schedule', 'weir_internal.queue_of_schedule',
             'weir.maintain', 'weir.maintain_step', 'weir.maintenance', 'weir.version',

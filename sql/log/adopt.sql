@@ -33,7 +33,7 @@ declare
     v_cursors weir_internal.claim[] := '{}';
 begin
     perform weir_log.adopt_rings();
-    for q in select * from weir_internal.queues w where w.log_no = p_log order by w.no loop
+    for q in select * from weir_internal.queues w where p_log in (w.log_no, w.moving_from) order by w.no loop
         perform weir_log.adopt_delayed(q);
         for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.no loop
             perform weir_log.adopt_claims(q, g);
@@ -57,6 +57,8 @@ begin
     insert into weir_log.claims_0 select c.* from unnest(v_cursors || b) c;
     update weir_internal.groups set start = b, start_by = '1', purged = null
     where queue_no in (select no from weir_internal.queues w where w.log_no = p_log);
+    -- of queues that were moving nobody can send to this log any more
+    update weir_internal.queues set moving_closed = true where moving_from = p_log;
 end
 $$;
 create or replace function weir_log.adopt_rings()

@@ -22,7 +22,10 @@ declare
     g weir_internal.groups;
     v_width int;
 begin
-    for g in select * from weir_internal.groups w where w.queue_no = p_queue order by w.no loop
+    for g in
+        select w.* from weir_internal.groups w join weir_internal.queues q on q.no = w.queue_no
+        where w.queue_no = p_queue and weir_log.is_here(q) order by w.no
+    loop
         since := (weir_internal.apply_ttl(g)).since;
         c := weir_log.cursor(g, p_lane, 1);
         v_width := c.width;

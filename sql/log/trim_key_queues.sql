@@ -30,7 +30,7 @@ begin
     end if;
     for g in
         select w.* from weir_internal.groups w join weir_internal.queues q on q.no = w.queue_no
-        where w.keyed and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
+        where w.keyed and weir_log.is_here(q)
         order by w.no
     loop
         if not exists (select from weir_log.key_turns t where t.group_no = g.no) then
