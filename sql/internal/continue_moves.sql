@@ -1,8 +1,10 @@
 -- weir_internal.continue_moves(), weir_internal.continue_move(p_queue), weir_internal.end_move(q)
 -- Takes each queue that is moving a step further. continue_move:
--- 1. Whoever has a snapshot from before the move may still send to the log that the queue is leaving. Such a one is noted
+-- 1. Whoever has a snapshot from before the move may still send to the log that the queue is leaving. Such a one is
+-- noted
 --    as its virtual transaction, and crossed out when that is over, or has no snapshot at this moment, so that its next
---    has seen the move. When nobody is left, all who have sent there have ids, and a snapshot tells which of them go on.
+--    has seen the move. When nobody is left, all who have sent there have ids, and a snapshot tells which of them go
+--    on.
 -- 2. Of these, who has a lock on a table of that log may have sent. When they are over, nobody sends there any more.
 -- 3. What is not due yet, and keys that count for dedup, are taken over, in batches.
 -- 4. When no group has anything there, events of tracked jobs are taken over; then the queue has moved.
@@ -15,7 +17,8 @@
 --   q        the queue
 -- Returns: how much was done, 0 or 1 a queue.
 -- Raises: none; what goes wrong with one queue is reported.
--- Locks: the queue's administration and the upkeep of its two logs, tried; end_move: with gates the lock of rights, tried.
+-- Locks: the queue's administration and the upkeep of its two logs, tried; end_move: with gates the lock of rights,
+-- tried.
 create or replace function weir_internal.continue_moves()
 returns int
 language plpgsql
@@ -95,9 +98,9 @@ begin
         return 1;
     end if;
     execute format(
-        'select not exists (select from %s.depths_here($1) s where s.waiting + s.claimed + s.delayed + s.parked > 0)
-             and not exists (select from %1$s.delayed d where d.queue_no = ($1).no and d.due_at > weir_internal.clock())',
-        v_from)
+        'select not exists (select from %1$s.depths_here($1) s where s.waiting + s.claimed + s.delayed + s.parked > 0)
+             and not exists (select from %1$s.delayed d
+                             where d.queue_no = ($1).no and d.due_at > weir_internal.clock())', v_from)
     into v_is_done using q;
     if not v_is_done then
         return 0;
@@ -130,7 +133,7 @@ begin
     set moving_from = null, moving_origin = null, moving_by = null, moving_closed = null
     where w.no = q.no
     returning * into q;
-    perform weir_internal.make_gates(q, array(select split_part(g.proname, ':', 1) from weir_internal.gates_of(q.name) g));
+    perform weir_internal.remake_gates(q);
     return 1;
 end
 $$;

@@ -18,8 +18,8 @@ begin
     if not found then
         perform weir_internal.fail_unknown(p_queue);
     elsif exists (select from weir_internal.logs l
-                  where l.no = q.log_no and q.origin is distinct from weir_internal.origin_of(l.schema_name)
-                      or l.no = q.moving_from and q.moving_origin is distinct from weir_internal.origin_of(l.schema_name))
+                  where l.no in (q.log_no, q.moving_from) and weir_internal.origin_of(l.schema_name)
+                      is distinct from case l.no when q.log_no then q.origin else q.moving_origin end)
     then
         raise exception 'queue "%" came here in a dump', p_queue
             using errcode = 'WR019', hint = 'select weir.adopt()';

@@ -1,5 +1,5 @@
 -- weir_internal.make_gates(q, p_gates), gate_definition(q, p_gate), gates_of(p_queue), has_gates(p_queue),
--- drop_gates(p_queue, p_all), rename_gates(p_queue, p_new_name)
+-- drop_gates(p_queue, p_all), rename_gates(p_queue, p_new_name), remake_gates(q)
 -- A queue's gates: definer functions of one line, each for a function whose first argument is the queue's name, which
 -- the gate says itself. A definer function cannot know its caller; so EXECUTE on the gate is the right, and a queue
 -- that nobody was granted has none. While it moves, they call what weir_internal.call would.
@@ -125,5 +125,15 @@ begin
         execute format('alter function %s rename to %I', g.signature, g.gate || ':' || p_new_name);
         perform weir_internal.make_gates(q, array[g.gate]);
     end loop;
+end
+$$;
+create or replace function weir_internal.remake_gates(q weir_internal.queues)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform weir_internal.make_gates(
+        q, array(select split_part(g.proname, ':', 1) from weir_internal.gates_of(q.name) g));
 end
 $$;

@@ -1,7 +1,7 @@
 -- weir_internal.move_queue(p_queue, p_log)
--- Begins to move a queue to another log; see weir.move_queue, and internal/continue_moves.sql for how it ends. The queue,
--- its groups and its lanes keep their numbers, which are the same in every log, so nothing but the two logs knows of it.
--- All that changes is its row: its log, and the one that it is leaving.
+-- Begins to move a queue to another log; see weir.move_queue, and internal/continue_moves.sql for how it ends. The
+-- queue, its groups and its lanes keep their numbers, which are the same in every log, so nothing but the two logs
+-- knows of it. All that changes is its row: its log, and the one that it is leaving.
 --
 -- Parameters:
 --   p_queue  name of the queue
@@ -37,7 +37,7 @@ begin
     returning * into q;
     update weir_internal.groups w set start.lo = 0, start.seg = 0 where w.queue_no = q.no; -- which each log has
     execute format('select %s.begin_here($1)', l.schema_name) using q;
-    perform weir_internal.make_gates(q, array(select split_part(g.proname, ':', 1) from weir_internal.gates_of(q.name) g));
+    perform weir_internal.remake_gates(q);
     execute format('select %s.wake($1)', weir_internal.moving_logs(q, 1)) using o; -- who waits is to wait for both
 end
 $$;

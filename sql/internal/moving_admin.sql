@@ -1,7 +1,7 @@
 -- weir_internal.moving_purge(p_queue, p_group), moving_seek(p_queue, p_group, p_position),
 -- moving_cancel(p_queue, p_id, p_reason)
--- What the functions of a log of the same names do, on a queue that is moving: in both of its logs. A message's id as the
--- position of a seek lies in one of them; before it are those of the log that the queue is leaving.
+-- What the functions of a log of the same names do, on a queue that is moving: in both of its logs. A message's id as
+-- the position of a seek lies in one of them; before it are those of the log that the queue is leaving.
 --
 -- Parameters: as those
 -- Returns: as those.

@@ -1,8 +1,8 @@
 -- weir_internal.moving_get(p_queue, p_ids), moving_peek(p_queue, p_group, p_max), moving_claims(...),
 -- moving_parked_keys(...), moving_delayed(...), moving_cancelled(p_queue, p_claims), moving_mark_waiting(p_queue)
 -- What the functions of a log of the same names do, on a queue that is moving: in both of its logs. Of delayed messages
--- those of the log that it is leaving come first. A log tells of a message that stands in the other only if that is a dead
--- letter, and then nothing else.
+-- those of the log that it is leaving come first. A log tells of a message that stands in the other only if that is a
+-- dead letter, and then nothing else.
 --
 -- Parameters: as those
 -- Returns: as those.
@@ -67,7 +67,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     return query execute (
-        select 'select * from (' || string_agg(format('select * from %s.parked_keys($1, $2, $3, $4, $5)', l), ' union all ')
+        select 'select * from ('
+            || string_agg(format('select * from %s.parked_keys($1, $2, $3, $4, $5)', l), ' union all ')
             || ') k order by coalesce(''k'' || key, ''l'' || lane) limit $3'
         from unnest(weir_internal.logs_of_moving(p_queue)) l)
     using p_queue, p_group, p_max, p_after, p_after_lane;

@@ -1,6 +1,6 @@
 -- weir_internal.moving_ack_many(p_queue, p_claims, p_ids, p_requests), moving_settle_many(...), moving_extend_many(...)
--- What the functions of a log of the same names do, on a queue that is moving: for each claim in the log in which it is.
--- What cannot be done by one call is left, as they leave it: a request with claims of both logs.
+-- What the functions of a log of the same names do, on a queue that is moving: for each claim in the log in which it
+-- is. What cannot be done by one call is left, as they leave it: a request with claims of both logs.
 --
 -- Parameters: as weir_log.ack_many, weir_log.settle_many and weir_log.extend_many
 -- Returns: as those.
@@ -36,7 +36,8 @@ begin
         v_logs := array_fill(v_logs[1], array[cardinality(v_logs)]); -- one log says what is wrong
     end if;
     for v_log, v_places in
-        select l, array_agg(i::int order by i) from unnest(v_logs) with ordinality u (l, i) where l is not null group by l
+        select l, array_agg(i::int order by i) from unnest(v_logs) with ordinality u (l, i)
+        where l is not null group by l
     loop
         execute format('select %s.settle_many($1, $2, $3, $4, $5, $6, $7)', v_log)
         into v_step using p_queue, array(select p_verbs[i] from unnest(v_places) i),

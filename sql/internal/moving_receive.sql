@@ -1,11 +1,12 @@
--- weir_internal.moving_receive(p_queue, p_group, p_max, p_lease), moving_receive_many(p_queue, p_group, p_maxes, p_leases)
--- What receive and receive_many do on a queue that is moving: a group finishes first what the log has that the queue is
--- leaving. A group with an order or limits goes on to the other log only when it holds nothing of the first. Somebody who
--- sent to the first may commit after that was looked at, and another who has seen him may send to the second. So when
--- something was claimed there, the first is looked at again, and the claim is taken back if it is not empty.
+-- weir_internal.moving_receive(p_queue, p_group, p_max, p_lease), moving_receive_many(p_queue, p_group, p_maxes,
+-- p_leases) What receive and receive_many do on a queue that is moving: a group finishes first what the log has that
+-- the queue is leaving. A group with an order or limits goes on to the other log only when it holds nothing of the
+-- first. Somebody who sent to the first may commit after that was looked at, and another who has seen him may send to
+-- the second. So when something was claimed there, the first is looked at again, and the claim is taken back if it is
+-- not empty.
 --
--- weir_internal.call, and the gates of a queue that is moving, name the functions moving_<verb> in the place of the log's;
--- for verbs for which there is none they name that of the log that the queue is in.
+-- weir_internal.call, and the gates of a queue that is moving, name the functions moving_<verb> in the place of the
+-- log's; for verbs for which there is none they name that of the log that the queue is in.
 --
 -- Parameters: as weir_log.receive and weir_log.receive_many
 -- Returns: as those.

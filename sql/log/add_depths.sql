@@ -1,6 +1,6 @@
 -- weir_log.add_depths(q, p_rows), weir_log.depths_here(q)
--- add_depths: adds to what stats tells of a queue what this log, which the queue is leaving, has of it. depths_here: that
--- alone, all groups in one snapshot, as weir_log.stats tells it.
+-- add_depths: adds to what stats tells of a queue what this log, which the queue is leaving, has of it. depths_here:
+-- that alone, all groups in one snapshot, as weir_log.stats tells it.
 --
 -- Parameters:
 --   q       the queue

@@ -2,8 +2,8 @@
 -- Which of some messages a group still has before it, and how. All is read in one snapshot, by a function that is
 -- declared stable: a message that is on its way from one place to another is seen in one of them. If a ring turned
 -- meanwhile, it is read again.
--- Of a queue that is moving, both logs are looked at, the one that it is leaving first: delayed messages are taken over.
--- states_here: what one log tells. ring_states: the states of the rings that it reads.
+-- Of a queue that is moving, both logs are looked at, the one that it is leaving first: delayed messages are taken
+-- over. states_here: what one log tells. ring_states: the states of the rings that it reads.
 --
 -- Parameters:
 --   q        the queue

@@ -14,9 +14,11 @@ language plpgsql
 as $$
 declare
     p weir_internal.peeked;
+    g weir_internal.groups;
 begin
     p.q := weir_log.find_queue(p_queue);
-    select * into p.g from weir_internal.groups w where w.queue_no = (p.q).no and w.name = p_group;
+    select * into g from weir_internal.groups w where w.queue_no = (p.q).no and w.name = p_group;
+    p.g := g;
     if (p.g).no is not null then
         p.aside_expiry := (weir_log.cursor(p.g, -1, 1)).next_expiry;
     end if;

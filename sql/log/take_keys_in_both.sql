@@ -1,7 +1,7 @@
 -- weir_log.take_keys_in_both(q, p_keys, p_ids, p_until), weir_log.known_keys_here(q, p_keys, p_until)
--- take_keys_in_both: takes dedup keys, or keys of unique jobs, of a queue that is moving to this log. What the log that it
--- is leaving knows counts; maintain takes that over. As long as there may be senders that know of no other log, a key is
--- taken in both; after that nobody takes one there, and it is enough to look. known_keys_here: looks.
+-- take_keys_in_both: takes dedup keys, or keys of unique jobs, of a queue that is moving to this log. What the log that
+-- it is leaving knows counts; maintain takes that over. As long as there may be senders that know of no other log, a
+-- key is taken in both; after that nobody takes one there, and it is enough to look. known_keys_here: looks.
 --
 -- Parameters:
 --   q        the queue

@@ -4,9 +4,9 @@
 -- add_... puts it into the other, in one transaction. It is done when nobody sends to the first any more.
 --
 -- take_delayed: messages that are not due. Those that are, every group claims where they are. One that some groups have
--- purged, or that is too old for them, goes along once for each of the others. take_keys: dedup keys, and keys of unique
--- jobs, that still count. take_events: events of tracked jobs. begin_here: puts the groups behind all that this log may
--- still have of the queue, from a time when it was here before.
+-- purged, or that is too old for them, goes along once for each of the others. take_keys: dedup keys, and keys of
+-- unique jobs, that still count. take_events: events of tracked jobs. begin_here: puts the groups behind all that this
+-- log may still have of the queue, from a time when it was here before.
 --
 -- Parameters:
 --   q      the queue
@@ -23,6 +23,7 @@ as $$
 declare
     g weir_internal.groups;
     v_groups weir_internal.groups[] := '{}';
+    v_rows weir_internal.delayed_row[];
     v_bound timestamptz := weir_internal.clock() + interval '1 second';
 begin
     for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.no loop
@@ -32,24 +33,25 @@ begin
         v_groups := array_append(v_groups, g);
         v_bound := greatest(v_bound, (weir_log.cursor(g, -1, 1)).due_at);
     end loop;
-    return (
-        with gone as (
-            delete from weir_log.delayed where ctid = any(array(
-                select d.ctid from weir_log.delayed d where d.queue_no = q.no and d.due_at > v_bound
-                order by d.due_at, d.id limit p_max))
-            returning *),
-        wanted as (
-            select d, array(select w.no from unnest(v_groups) w where weir_log.is_for(w, row(d.*)::weir_log.delayed)) as groups
-            from gone d)
-        select array_agg(row(null, q.no, n.group_no, (w.d).due_at, (w.d).id, (w.d).attempts, (w.d).key, (w.d).headers,
-                             (w.d).payload, (w.d).enqueued_at, (w.d).reason)::weir_internal.delayed_row
-                         order by (w.d).due_at, (w.d).id)
-        from wanted w
-        cross join lateral (
-            select (w.d).group_no where (w.d).group_no is null and cardinality(w.groups) = cardinality(v_groups)
-            union all
-            select u from unnest(w.groups) u
-            where (w.d).group_no is not null or cardinality(w.groups) < cardinality(v_groups)) n (group_no));
+    with gone as (
+        delete from weir_log.delayed where ctid = any(array(
+            select d.ctid from weir_log.delayed d where d.queue_no = q.no and d.due_at > v_bound
+            order by d.due_at, d.id limit p_max))
+        returning *),
+    wanted as (
+        select d, array(select w.no from unnest(v_groups) w
+                        where weir_log.is_for(w, row(d.*)::weir_log.delayed)) as groups
+        from gone d)
+    select array_agg(row(null, q.no, n.group_no, (w.d).due_at, (w.d).id, (w.d).attempts, (w.d).key, (w.d).headers,
+                         (w.d).payload, (w.d).enqueued_at, (w.d).reason)::weir_internal.delayed_row
+                     order by (w.d).due_at, (w.d).id)
+    into v_rows from wanted w
+    cross join lateral (
+        select (w.d).group_no where (w.d).group_no is null and cardinality(w.groups) = cardinality(v_groups)
+        union all
+        select u from unnest(w.groups) u
+        where (w.d).group_no is not null or cardinality(w.groups) < cardinality(v_groups)) n (group_no);
+    return v_rows;
 end
 $$;
 create or replace function weir_log.add_delayed(q weir_internal.queues, p_rows weir_internal.delayed_row[])
@@ -75,7 +77,8 @@ begin
         execute format(
             'with gone as (
                  delete from weir_log.dedup_%1$s where ctid = any(array(
-                     select d.ctid from weir_log.dedup_%1$s d where d.queue_no = $1 order by d.queue_no, d.key limit $2))
+                     select d.ctid from weir_log.dedup_%1$s d
+                     where d.queue_no = $1 order by d.queue_no, d.key limit $2))
                  returning *)
              select array_agg(g.key order by g.key), array_agg(g.id order by g.key), array_agg(g.at order by g.key),
                  array_agg(g.txid order by g.key)
