@@ -25,8 +25,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const sessions = 3
 
-// TestRandomWalk overrides the flags of rapid given on the command line but for -rapid.seed and -rapid.failfile: how far
-// it walks is decided here. Without a seed the walks of the gate are the same each time, and longer ones are not.
+// TestRandomWalk overrides the flags of rapid given on the command line but for -rapid.seed and -rapid.failfile: how
+// far it walks is decided here. Without a seed the walks of the gate are the same each time, and longer ones are not.
 func TestRandomWalk(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		far(t, major, 4)
@@ -54,7 +54,8 @@ var seeded = sync.OnceValue(func() bool { return flag.Lookup("rapid.seed").Value
 func far(t *testing.T, major, checks int) {
 	t.Helper()
 	flags := map[string]string{
-		"rapid.checks": strconv.Itoa(checks * pgtest.Longer()), "rapid.steps": "150", "rapid.shrinktime": "5s", "rapid.nofailfile": "true",
+		"rapid.checks": strconv.Itoa(checks * pgtest.Longer()), "rapid.steps": "150",
+		"rapid.shrinktime": "5s", "rapid.nofailfile": "true",
 	}
 	if !seeded() && pgtest.Longer() == 1 {
 		flags["rapid.seed"] = strconv.Itoa(major)
