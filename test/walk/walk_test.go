@@ -362,7 +362,7 @@ func (w *walk) maintain(rt *rapid.T) {
 	step := rapid.SampledFrom(pgtest.QueryAll[string](w.tb, w.db,
 		"select step_name from weir.maintenance() where log_name = 'main'")).Draw(rt, "step")
 	w.exec(rt, c, "savepoint guard")
-	w.exec(rt, c, "select weir.maintain_step($1, 'main')", step)
+	w.exec(rt, c, "select weir_internal.maintain_step($1, 'main')", step)
 	w.exec(rt, c, "rollback to guard")
 	w.exec(rt, c, "release guard")
 }
