@@ -20,7 +20,7 @@ declare
     v_calls text;
 begin
     get diagnostics v_calls = pg_context;
-    if strpos(v_calls, ' weir.maintain(interval,integer) ') = 0 then
+    if v_calls !~ ' (weir\.)?maintain\(interval,integer\) ' then -- by name alone where its schema is in the search path
         raise exception 'step "%" of maintenance was called by itself', step_name
             using errcode = 'WR015',
             hint = 'Send "call weir.maintain()". It commits after each step, so that nobody waits for its locks.';

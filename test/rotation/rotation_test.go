@@ -175,9 +175,16 @@ func TestAStrangersMaintenanceHoldsNothing(t *testing.T) {
 				b.end(stranger, "rollback")
 			}
 		}
-		before := b.ring("log")
-		if _, err := stranger.Exec(b.Context(), "call weir.maintain()"); err != nil || b.ring("log") == before {
-			b.Errorf("the stranger's maintenance left the ring at %d: %v", before, err)
+		for _, path := range []string{"public", "weir, public"} {
+			stranger := b.db.As(b, role)
+			if _, err := stranger.Exec(b.Context(), "set search_path = "+path); err != nil {
+				b.Fatal(err)
+			}
+			b.fill("ring", 70)
+			before := b.ring("log")
+			if _, err := stranger.Exec(b.Context(), "call weir.maintain()"); err != nil || b.ring("log") == before {
+				b.Errorf("with the search path %s maintenance left the ring at %d: %v", path, before, err)
+			}
 		}
 	})
 }
