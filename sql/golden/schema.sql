@@ -1000,7 +1000,7 @@
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_workflows(queue_name text, max integer DEFAULT 100, before bigint DEFAULT NULL::bigint) returns SETOF weir.workflow_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain(IN every interval DEFAULT '00:00:00'::interval, INOUT steps integer DEFAULT 0) returns  v - {owner=X/owner}
--- function weir.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintenance(every interval DEFAULT '00:00:00'::interval) returns TABLE(step_name text, log_name text) v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
@@ -1132,6 +1132,7 @@
 -- function weir_internal.lock_tables(p_tables regclass[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.log_for(p_log text) returns weir_internal.logs v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.log_relations() returns TABLE(relation_name text, kind text, definition text) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_internal.maintenance_steps() returns TABLE(step_name text, per_log boolean, call text) i - {owner=X/owner}
 -- function weir_internal.make_gates(q weir_internal.queues, p_gates text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.message_lock(p_claim bigint, p_id bigint) returns bigint i - {owner=X/owner}
@@ -1510,7 +1511,7 @@
 -- function weir_log.unfinished_jobs(q weir_internal.queues, p_ids bigint[], p_txids xid8[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.wait_for_group(p_key bigint) returns boolean v {lock_timeout=100ms} {owner=X/owner}
 -- function weir_log.wait_for_key_writers(p_queue integer, p_keys uuid[], p_table integer) returns void v - {owner=X/owner}
--- function weir_log.wait_for_lane(p_key bigint) returns boolean v {lock_timeout=20ms} {owner=X/owner}
+-- function weir_log.wait_for_lane(p_key bigint) returns boolean v {lock_timeout=100ms} {owner=X/owner}
 -- function weir_log.wait_keys_0(p_queue integer, p_keys uuid[]) returns void v - {owner=X/owner}
 -- function weir_log.wait_keys_1(p_queue integer, p_keys uuid[]) returns void v - {owner=X/owner}
 -- function weir_log.waiting_0(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
