@@ -78,7 +78,8 @@ func (c *Client) RenameQueue(ctx context.Context, queue, name string) error {
 	return c.exec(ctx, "rename queue", sqlRenameQueue, queue, name)
 }
 
-// MoveQueue moves a queue that is in use to another log: new messages go there, and each group finishes the old one first.
+// MoveQueue moves a queue that is in use to another log: new messages go there, and each group finishes the old one
+// first.
 func (c *Client) MoveQueue(ctx context.Context, queue, log string) error {
 	return c.exec(ctx, "move queue", sqlMoveQueue, queue, log)
 }

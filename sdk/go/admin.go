@@ -22,8 +22,8 @@ func (c *Client) RenameQueue(ctx context.Context, queue, name string) error {
 	return c.do(ctx, false, func() error { return c.b.renameQueue(ctx, queue, name) })
 }
 
-// MoveQueue moves a queue that is in use to another log: new messages go there, and each group finishes the old one first.
-// Until then Queue.MovingFrom names it.
+// MoveQueue moves a queue that is in use to another log: new messages go there, and each group finishes the old one
+// first. Until then Queue.MovingFrom names that.
 func (c *Client) MoveQueue(ctx context.Context, queue, log string) error {
 	return c.do(ctx, true, func() error { return c.b.moveQueue(ctx, queue, log) })
 }

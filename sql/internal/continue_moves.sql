@@ -91,7 +91,7 @@ begin
         execute format('select %s.add_keys($1, $2, $3, $4, $5)', v_to)
         into v_is_done using q, k.keys, k.ids, k.times, k.txids;
         if not v_is_done then
-            raise exception 'the ring has turned' using errcode = 'lock_not_available';
+            raise lock_not_available; -- the ring has turned: what was taken stays where it was
         end if;
     end if;
     if v_delayed is not null or k.keys is not null then

@@ -4,6 +4,9 @@
 -- the position of a seek lies in one of them; before it are those of the log that the queue is leaving.
 --
 -- Parameters: as those
+--   p_queue, p_group  names of the queue and the group
+--   p_position        where the group is to go on
+--   p_id, p_reason    the job, and why it is cancelled
 -- Returns: as those.
 -- Raises: as those.
 -- Locks: as those, in both logs.

@@ -1,11 +1,16 @@
 -- weir_internal.moving_get(p_queue, p_ids), moving_peek(p_queue, p_group, p_max), moving_claims(...),
--- moving_parked_keys(...), moving_delayed(...), moving_cancelled(p_queue, p_claims), moving_mark_waiting(p_queue)
+-- moving_parked_keys(...), moving_delayed(...), moving_cancelled(p_queue, p_claims), moving_mark_waiting(p_queue),
+-- weir_internal.logs_of_moving(p_queue)
 -- What the functions of a log of the same names do, on a queue that is moving: in both of its logs. Of delayed messages
 -- those of the log that it is leaving come first. A log tells of a message that stands in the other only if that is a
 -- dead letter, and then nothing else.
 --
 -- Parameters: as those
--- Returns: as those.
+--   p_queue, p_group         names of the queue and the group
+--   p_ids, p_claims          messages, claims
+--   p_max                    at most so many
+--   p_after, p_after_lane    only what comes after
+-- Returns: as those; logs_of_moving: the schemas of the two logs, or of one when the queue has moved meanwhile.
 -- Raises: as those.
 -- Locks: as those.
 create or replace function weir_internal.moving_get(p_queue text, p_ids bigint[])

@@ -41,11 +41,11 @@ begin
                 where g.queue_no = q.no and g.name = p_group and (g.ordered or g.limited)) then
             execute v_has_left into v_left using q, p_group;
             if v_left then
-                raise exception 'something came' using errcode = 'raise_exception';
+                raise triggered_action_exception; -- takes the claim back
             end if;
         end if;
     exception
-        when raise_exception then
+        when triggered_action_exception then
             v_out := '{}';
     end;
     return v_out;

@@ -54,8 +54,8 @@ begin
     loop
         return next row('info', 'moving', f.queue_name, null, 'from log ' || f.log,
             case when f.moving_closed then 'New messages go to the new log; groups have not finished the old one yet.'
-                else 'New messages go to the new log; transactions that were open when that began, and may have sent to '
-                    'the old one, go on.' end,
+                else 'New messages go to the new log; transactions that were open when that began, and may have sent '
+                    'to the old one, go on.' end,
             'Nothing need be done: weir.maintain() ends it. A group that nobody reads can be dropped.')::weir.finding;
     end loop;
     for f in

@@ -165,7 +165,7 @@ func without(all []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
 
-// A sender commits late, after the group has gone on to the new log: what it sent comes, and before what was sent later.
+// A sender commits late, after the group has gone on to the new log: what it sent comes, before what was sent later.
 func TestASenderThatCommitsLateLosesNothing(t *testing.T) {
 	for _, options := range []string{"", "ordered => true"} {
 		t.Run(options, func(t *testing.T) { commitLate(t, options) })
@@ -175,7 +175,8 @@ func TestASenderThatCommitsLateLosesNothing(t *testing.T) {
 func commitLate(t *testing.T, options string) {
 	each(t, options, func(b bench) {
 		held, gone, fixed := b.session(), b.session(), b.session()
-		held.run("begin", "select weir.send('q', '\"held\"', 'k')", "select weir.send('q', '\"held delayed\"', delay => '1 hour')")
+		held.run("begin", "select weir.send('q', '\"held\"', 'k')",
+			"select weir.send('q', '\"held delayed\"', delay => '1 hour')")
 		gone.run("begin", "select weir.send('q', '\"gone\"', 'k')")
 		fixed.run("begin isolation level repeatable read", "select count(*) from weir_internal.queues")
 		b.move()

@@ -66,7 +66,9 @@ func (b bench) ends() {
 	b.Helper()
 	surface.Settle(b, b.db.Pool(b))
 	b.wantLog("new")
-	for _, table := range []string{"delayed", "parked", "key_queues", "key_turns", "dedup_0", "dedup_1", "jobs_0", "jobs_1"} {
+	for _, table := range []string{
+		"delayed", "parked", "key_queues", "key_turns", "dedup_0", "dedup_1", "jobs_0", "jobs_1",
+	} {
 		b.want(0, "select count(*) from weir_log."+table)
 	}
 }
@@ -125,7 +127,8 @@ func TestAMovedQueueGoesOnInTheOtherLog(t *testing.T) {
 
 func (b bench) wantPopOne(want string) {
 	b.Helper()
-	if got := pgtest.QueryAll[string](b, b.db, "select payload #>> '{}' from weir.pop('q')"); fmt.Sprint(got) != "["+want+"]" {
+	got := pgtest.QueryAll[string](b, b.db, "select payload #>> '{}' from weir.pop('q')")
+	if fmt.Sprint(got) != "["+want+"]" {
 		b.Errorf("received %v, want %s", got, want)
 	}
 }
