@@ -55,7 +55,7 @@ begin
     truncate weir_log.claims_0, weir_log.claims_1;
     perform setval('weir_log.claims_ring', 0);
     insert into weir_log.claims_0 select c.* from unnest(v_cursors || b) c;
-    update weir_internal.groups set start = b, start_by = '1', purged = null
+    update weir_internal.groups set start = b, start_by = '1'
     where queue_no in (select no from weir_internal.queues w where w.log_no = p_log);
     -- of queues that were moving nobody can send to this log any more
     update weir_internal.queues set moving_closed = true where moving_from = p_log;
