@@ -90,7 +90,6 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/accessors.sql
 \ir internal/moving_logs.sql
 \ir log/find_queue.sql
-\ir log/is_here.sql
 \ir log/lane_of.sql
 \ir log/segment_table.sql
 \ir log/next_segment.sql

@@ -10,7 +10,7 @@
 -- 4. When no group has anything there, events of tracked jobs are taken over; then the queue has moved.
 -- No step waits for anybody, and each finds what the ones before it have committed.
 -- end_move: makes the queue one that is in one log. What is left of it in the other are records that every group has
--- finished, and cursors, which are no one's: see weir_log.is_here.
+-- finished, and cursors, which are no one's: see weir_log.lane_cursors.
 --
 -- Parameters:
 --   p_queue  number of the queue

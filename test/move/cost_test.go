@@ -1,7 +1,6 @@
 package move_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/weirmq/weir/test/surface"
@@ -38,8 +37,10 @@ func TestACallOnAMovedQueueTouchesNoMoreThanOneOnAnother(t *testing.T) {
 				}
 			}
 		}
-		if !slices.Equal(cost["p"], cost["q"]) {
-			b.Errorf("send, receive and ack touch %v buffers, and %v of a queue that was always there", cost["q"], cost["p"])
+		for i, n := range cost["q"] { // a page more is chance, a look at another table is two
+			if n > cost["p"][i]+1 {
+				b.Errorf("send, receive and ack touch %v buffers, those of another queue %v", cost["q"], cost["p"])
+			}
 		}
 	})
 }
