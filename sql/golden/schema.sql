@@ -1396,7 +1396,6 @@
 -- function weir_log.is_for(g weir_internal.groups, d weir_log.delayed) returns boolean v - {owner=X/owner}
 -- function weir_log.is_free(p_table integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_free(q weir_internal.queues, g weir_internal.groups, p_key_queue text, p_no bigint, INOUT p_cursors weir_internal.claim[], OUT is_so boolean) returns record v - {owner=X/owner}
--- function weir_log.is_here(q weir_internal.queues) returns boolean s - {owner=X/owner}
 -- function weir_log.is_parked(g weir_internal.groups, p_lane integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_stale(p_table integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_unclaimed(c weir_internal.claim, p_since timestamp with time zone, p_seg bigint, p_txid xid8, p_id bigint, p_enqueued_at timestamp with time zone) returns boolean v - {owner=X/owner}
