@@ -2,12 +2,13 @@
 -- A queue of this log by its name. A queue that came here in a dump is not found: `origin` holds the OIDs of two of the
 -- log's relations, which pg_upgrade, a standby and CREATE DATABASE ... TEMPLATE keep, as they keep transaction ids.
 -- pg_restore makes the two in another order than Weir, so that both OIDs cannot be the same again by chance.
--- A queue that is moving is found in both of its logs. find_home: for who sends; a queue that is leaving this log is
--- not found, and its row is null: he has been led here by what was so before it began to move, and calls anew.
+-- A queue that is moving is found in both of its logs, and one that has moved away since somebody was sent here, too: it
+-- has nothing here. find_home: for who sends; of a queue that is leaving this log the row is null: he has been led here
+-- by what was so before it began to move, and calls anew.
 --
 -- Parameters:
 --   p_queue  name of the queue
--- Returns: its row; fail_queue: never, unless the queue is leaving this log.
+-- Returns: its row; fail_queue: only when the queue is in another log.
 -- Raises: WR001, WR019
 -- Locks: none
 create or replace function weir_log.find_queue(p_queue text)
@@ -22,6 +23,7 @@ begin
         or moving_origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]);
     if not found then
         perform weir_log.fail_queue(p_queue);
+        select * into q from weir_internal.queues where name = p_queue;
     end if;
     return q;
 end
@@ -37,6 +39,11 @@ begin
     where name = p_queue and origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid];
     if not found then
         perform weir_log.fail_queue(p_queue);
+        perform weir_internal.fail_unknown(p_queue)
+        where not exists (
+            select from weir_internal.queues w
+            where w.name = p_queue
+                and w.moving_origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]);
     end if;
     return q;
 end
@@ -52,9 +59,6 @@ begin
             using errcode = 'WR019', hint = 'select weir.adopt()';
     end if;
     perform weir_internal.fail_unknown(p_queue)
-    where not exists (
-        select from weir_internal.queues q
-        where q.name = p_queue
-            and q.moving_origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]);
+    where not exists (select from weir_internal.queues q where q.name = p_queue);
 end
 $$;

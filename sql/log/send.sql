@@ -24,7 +24,7 @@ begin
     select * into q from weir_internal.queues
     where name = p_queue and origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid];
     if q.no is null then
-        perform weir_log.fail_queue(p_queue);
+        perform weir_log.find_home(p_queue);
         execute 'select ' || weir_internal.call('send', p_queue, '$1, $2, $3, $4, $5') -- it has begun to move
         into r.id using p_payload, p_key, p_headers, p_delay, p_priority;
         return r.id;
