@@ -29,8 +29,8 @@ begin
         end if;
     end loop;
     return not exists (
-        select from unnest(weir_log.lane_rows(g, v_lanes)) c
-        cross join lateral weir_log.unfinished(g.no, c.lane, 1, c.low, 'infinity', 1) u
-        where c.inflight <> '{}' or not g.ordered); -- an ordered group's cursor lists them
+        select from unnest(weir_log.lane_rows(g, v_lanes)) k
+        cross join lateral weir_log.unfinished(g.no, k.lane, 1, k.low, 'infinity', 1) u
+        where k.inflight <> '{}' or not g.ordered); -- an ordered group's cursor lists them
 end
 $$;
