@@ -99,8 +99,9 @@ func TestASenderThatIsOpenWhenTheLanesChangeHoldsNobodyUp(t *testing.T) {
 				l.sendOn(old, "a", 1)
 				l.setLanes(3)
 				l.send("a", 2)
+				got := l.receive(1, "1 hour", "a2")
 				l.send("b", 1)
-				got := l.receive(10, "1 hour", "a2", "b1")
+				got = append(got, l.receive(1, "1 hour", "b1")...)
 				switch end {
 				case "commits":
 					l.commit(old)
@@ -207,7 +208,6 @@ func TestOldLanesThatAreEmptyHoldNobodyUpWhenTheLogHasMovedOn(t *testing.T) {
 		held := l.begin() // so that the epoch is kept
 		l.sendOn(held, "a", 9)
 		l.setLanes(2)
-		l.db.Exec(l, "select setval('weir_log.log_ring', pg_sequence_last_value('weir_log.log_ring'))")
 		l.db.Exec(l, "update weir_internal.logs set segment_bytes = 1")
 		for range 2 {
 			l.maintain()
@@ -216,6 +216,178 @@ func TestOldLanesThatAreEmptyHoldNobodyUpWhenTheLogHasMovedOn(t *testing.T) {
 		l.ack(l.receive(10, "1 hour", "a2")[0])
 		l.rollback(held)
 		l.receive(10, "1 hour")
+	})
+}
+
+// Each change begins an epoch; those that nobody can use any more are given up at the next changes, maintain or not.
+func TestAThousandChangesLeaveFewEpochs(t *testing.T) {
+	each(t, "", func(l lines) {
+		l.dropDefault()
+		for n := range 1000 {
+			if n%20 == 0 {
+				l.send("a", n)
+				l.ack(l.receive(1, "1 hour", "a"+surface.Number(n))[0])
+			}
+			l.change(2 - n%2)
+		}
+		pgtest.WaitFor(l, "one epoch", func() bool { l.maintain(); return l.epochs() == 1 })
+		if n := pgtest.QueryVal[int](l, l.db, "select count(*)::int from weir_internal.ended_epochs"); n != 0 {
+			l.Errorf("%d epochs have ended and are not forgotten", n)
+		}
+	})
+}
+
+// change changes the number of lanes; while old transactions of other tests on this server are open it may be refused.
+func (l lines) change(n int) {
+	l.Helper()
+	pgtest.WaitFor(l, "older transactions to end", func() bool {
+		_, err := l.db.Pool(l).Exec(l.Context(), "select weir.configure_queue($1, lanes => $2)", queue, n)
+		if err != nil {
+			surface.WantState(l, err, "WR061")
+		}
+		return err == nil
+	})
+}
+
+// dropDefault drops the group default, which nobody consumes.
+func (l lines) dropDefault() {
+	l.Helper()
+	l.db.Exec(l, "select weir.drop_group($1, 'default')", queue)
+}
+
+// wantEpochs checks how many numbers of lanes are looked into after maintain.
+func (l lines) wantEpochs(why string, want int) {
+	l.Helper()
+	for range 3 {
+		l.maintain()
+	}
+	if n := l.epochs(); n != want {
+		l.Errorf("%s: %d epochs, want %d", why, n, want)
+	}
+}
+
+// gone waits until only one epoch is left.
+func (l lines) gone() {
+	l.Helper()
+	pgtest.WaitFor(l, "the end of the epoch", func() bool { l.maintain(); return l.epochs() == 1 })
+}
+
+// An epoch is kept as long as somebody may send to its lanes.
+func TestAnEpochStaysWhileSomebodyMaySendToItsLanes(t *testing.T) {
+	each(t, "", func(l lines) {
+		l.dropDefault()
+		sender, stranger := l.begin(), l.beginAsOther()
+		l.sendOn(sender, "a", 1)
+		l.setLanes(2)
+		l.wantEpochs("a sender is open", 2)
+		l.commit(sender)
+		l.wantEpochs("an old snapshot is there", 2)
+		l.rollback(stranger)
+		l.wantEpochs("a message is there", 2)
+		claimed := l.receive(1, "1 hour", "a1")[0]
+		l.wantEpochs("a claim is unfinished", 2)
+		l.ack(claimed)
+		l.gone()
+		l.send("a", 2)
+		l.ack(l.receive(1, "1 hour", "a2")[0])
+	})
+}
+
+// beginAsOther begins a transaction of another role that has a snapshot and no number.
+func (l lines) beginAsOther() pgx.Tx {
+	l.Helper()
+	tx, err := l.db.Super(l).BeginTx(l.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		l.Fatal(err)
+	}
+	if _, err := tx.Exec(l.Context(), "select 1 from weir_internal.queues"); err != nil {
+		l.Fatal(err)
+	}
+	return tx
+}
+
+// A change that is open or was rolled back ends no epoch, and two in one transaction end two.
+func TestChangesOfOneTransactionBeginEpochsTogether(t *testing.T) {
+	each(t, "", func(l lines) {
+		l.dropDefault()
+		for _, commits := range []bool{false, true} {
+			tx := l.begin()
+			for _, lanes := range []int{5, 2} {
+				if _, err := tx.Exec(l.Context(), "select weir.configure_queue($1, lanes => $2)", queue, lanes); err != nil {
+					l.Fatal(err)
+				}
+				l.sendOn(tx, "a", lanes)
+			}
+			l.send("b", 1)
+			if !commits {
+				l.rollback(tx)
+				l.ack(l.receive(10, "1 hour", "b1")[0])
+				l.wantEpochs("rolled back", 1)
+				continue
+			}
+			l.commit(tx)
+			if n := l.epochs(); n != 3 {
+				l.Errorf("%d epochs, want 3", n)
+			}
+			for _, want := range []string{"b1", "a5", "a2"} {
+				l.ack(l.receive(10, "1 hour", want)[0])
+			}
+			l.gone()
+		}
+	})
+}
+
+// What was given back stands in its key's queue when its lanes are gone, and is not taken for something that a seek
+// finds in the log.
+func TestASeekLosesNothingOfLanesThatAreGone(t *testing.T) {
+	each(t, "", func(l lines) {
+		l.dropDefault()
+		l.send("a", 1)
+		l.nack(l.receive(1, "1 hour", "a1")[0], "30 minutes")
+		l.setLanes(2)
+		l.gone()
+		l.send("a", 2)
+		l.db.Exec(l, "select weir.seek($1, $2, 'start')", queue, group)
+		l.clock.Advance(l, hour)
+		l.ack(l.receive(1, "1 hour", "a1")[0])
+		l.ack(l.receive(1, "1 hour", "a2")[0])
+		l.receive(1, "1 hour")
+	})
+}
+
+// With a retention, what groups have finished can be replayed, so its lanes stay as long as it does.
+func TestAnEpochStaysWhileItsMessagesAreRetained(t *testing.T) {
+	each(t, "", func(l lines) {
+		l.dropDefault()
+		l.db.Exec(l, "select weir.configure_log('main', retention => '1 hour')")
+		l.send("a", 1)
+		l.ack(l.receive(1, "1 hour", "a1")[0])
+		l.setLanes(2)
+		l.wantEpochs("its messages are retained", 2)
+		l.send("a", 2)
+		l.db.Exec(l, "select weir.seek($1, $2, 'start')", queue, group)
+		l.ack(l.receive(1, "1 hour", "a1")[0])
+		l.ack(l.receive(1, "1 hour", "a2")[0])
+		l.db.Exec(l, "select weir.configure_log('main', retention => '0')")
+		l.gone()
+	})
+}
+
+// A group that does not finish keeps the epochs; at 16 another change is refused.
+func TestTooManyEpochsAreRefused(t *testing.T) {
+	each(t, "", func(l lines) {
+		l.send("a", 1)
+		for n := range 15 {
+			l.setLanes(2 - n%2)
+			l.send("a", n+2)
+		}
+		_, err := l.db.Pool(l).Exec(l.Context(), "select weir.configure_queue($1, lanes => 7)", queue)
+		surface.WantState(l, err, "WR061")
+		for n := range 16 {
+			l.ack(l.receive(1, "1 hour", "a"+surface.Number(n+1))[0])
+		}
+		l.dropDefault()
+		l.change(7)
 	})
 }
 
