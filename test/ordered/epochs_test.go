@@ -24,8 +24,8 @@ func (l lines) setLanes(n int) {
 	l.db.Exec(l, "select weir.configure_queue($1, lanes => $2)", queue, n)
 }
 
-// pauseBeforeLanes has each call of claim_lane wait, before it looks at its lane, while another session holds a lock. What a
-// receive has found out until then may not be so any more. It returns the connection that holds the lock.
+// pauseBeforeLanes has each call of claim_lane wait, before it looks at its lane, while another session holds a lock:
+// what a receive has found out until then may not be so any more. It returns the transaction that holds the lock.
 func (l lines) pauseBeforeLanes() pgx.Tx {
 	l.Helper()
 	l.db.Exec(l, `alter function weir_log.claim_lane rename to claim_lane_then;
@@ -146,10 +146,9 @@ func TestATransactionThatSeesTheLanesChangeKeepsItsOrder(t *testing.T) {
 func TestASenderWithAnOldSnapshotLosesNothing(t *testing.T) {
 	each(t, "", func(l lines) {
 		tx := l.begin()
-		for _, sql := range []string{"set transaction isolation level repeatable read", "select 1 from weir_internal.queues"} {
-			if _, err := tx.Exec(l.Context(), sql); err != nil {
-				l.Fatal(err)
-			}
+		_, err := tx.Exec(l.Context(), "set transaction isolation level repeatable read; select 1 from weir.list_queues()")
+		if err != nil {
+			l.Fatal(err)
 		}
 		l.setLanes(2)
 		l.send("a", 1)
