@@ -47,7 +47,7 @@ begin
         end if;
         if c.lane >= q.key_epochs[2] then
             v_epoch := (select max(e) from unnest(q.key_epochs) e where e <= c.lane);
-            if not weir_log.is_drained(q, g, q.key_epochs[1], v_epoch) then
+            if weir_log.undrained_lane(q, g, v_epoch) is not null then
                 return '{}';
             end if;
         end if;
@@ -109,7 +109,7 @@ begin
             exit when c.finished;
             v_fresh := true;
             c := weir_log.next_interval(c);
-            exit when v_epoch is not null and not weir_log.is_drained(q, g, q.key_epochs[1], v_epoch);
+            exit when v_epoch is not null and weir_log.undrained_lane(q, g, v_epoch) is not null;
         end if;
     end loop;
     if v_taken > 0 then

@@ -1,7 +1,7 @@
 -- weir_log.ready_lanes(q, g, p_now)
 -- Which lanes of a group have something to do, in a few statements however many lanes there are.
--- lanes_with_work does it, with lane_rows, rows_of, epoch_at and sent_at: the cursors of lanes, those of them that have
--- a row, the epoch that an ordered group is at, and when a lane's next message was sent.
+-- lanes_with_work does it, with lane_rows, rows_of and sent_at: the cursors of lanes, those of them that have a row, and
+-- when a lane's next message was sent.
 --
 -- Parameters:
 --   q      the queue
@@ -30,8 +30,10 @@ declare
 begin
     v_ready := weir_log.lanes_with_work(q, g, array(select generate_series(0, q.priorities - 1)), p_now);
     if g.ordered and v_to > 1 then
-        v_from := weir_log.epoch_at(q, g);
-        v_to := v_from;
+        v_first := weir_log.undrained_lane(q, g, q.key_epochs[v_to]);
+        v_to := coalesce((select max(i) from generate_subscripts(q.key_epochs, 1) i where q.key_epochs[i] <= v_first),
+            v_to);
+        v_from := v_to;
     end if;
     for e in v_from .. v_to loop
         v_part := weir_log.lanes_with_work(q, g, array(select generate_series(q.key_epochs[e], v_ends[e] - 1)), p_now);
@@ -110,24 +112,6 @@ begin
         when 0 then weir_log.cursors_0(g.no, p_lanes)
         when 1 then weir_log.cursors_1(g.no, p_lanes)
         else weir_log.cursors_2(g.no, p_lanes) end;
-end
-$$;
-create or replace function weir_log.epoch_at(q weir_internal.queues, g weir_internal.groups)
-returns int
-language plpgsql
-as $$
-declare
-    v_last int := cardinality(q.key_epochs);
-begin
-    if weir_log.is_drained(q, g, q.key_epochs[1], q.key_epochs[v_last]) then
-        return v_last;
-    end if;
-    for e in 1 .. v_last - 1 loop
-        if not weir_log.is_drained(q, g, q.key_epochs[e], q.key_epochs[e + 1]) then
-            return e;
-        end if;
-    end loop;
-    return v_last;
 end
 $$;
 create or replace function weir_log.sent_at(q weir_internal.queues, g weir_internal.groups, p_lane int)

@@ -60,7 +60,7 @@ begin
             or weir_log.is_stored(q, q.key_epochs[1], e.next_lane)
             or exists (select from weir_internal.groups g
                        where g.queue_no = q.no
-                           and not weir_log.is_drained(q, weir_internal.apply_ttl(g), q.key_epochs[1], e.next_lane));
+                           and weir_log.undrained_lane(q, weir_internal.apply_ttl(g), e.next_lane) is not null);
         q.key_epochs := q.key_epochs[2:];
         update weir_internal.queues w set key_epochs = q.key_epochs where w.no = q.no;
         delete from weir_internal.ended_epochs w where w.queue_no = q.no and w.next_lane = e.next_lane;

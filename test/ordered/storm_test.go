@@ -219,7 +219,7 @@ func (s *storm) changeLanes(r *rand.Rand) {
 		}
 		pause(s.raging, time.Duration(r.IntN(60))*time.Millisecond)
 	}
-	if changes < 15 {
+	if changes < 5 {
 		s.Errorf("the number of lanes was changed only %d times", changes)
 	}
 	s.Logf("%d changes of the number of lanes, %d were refused", changes, refused)
