@@ -13,6 +13,10 @@ ARGS ?=
 # Benchmarks to run, and what to compare with.
 BENCH ?= send consume cycle latency held-xmin
 AGAINST ?= pgmq
+# How many times as long as in the gate storms rage and walks go in `make nightly`.
+LONGER ?= 10
+# Of the suites of one PostgreSQL.
+TIMEOUT ?= 15m
 
 # Linters and the test runner have a module of their own, so that what they need is not what Weir needs.
 TOOL := go tool -modfile=tools/go.mod
@@ -43,6 +47,16 @@ TEST_DIRS = $(patsubst %,./%/...,$(wildcard test))
 RESULTS := build/tests
 # Suites of behaviour, which also run behind PgBouncer and in an upgraded database.
 BEHAVIOUR := admin claims concurrency get ordered rights rotation topics walk
+
+# The oldest and the newest PostgreSQL run every suite. What finds rarely runs in a selection by SEED, and with WHOLE in
+# full: each suite on one of the versions between, each suite of behaviour either behind PgBouncer or upgraded.
+WHOLE ?=
+SEED ?= $(shell date +%s)
+SEED := $(SEED)
+export SEED
+# share WORDS,I,N is the I-th of N parts of the words, by SEED.
+share = $(if $(WHOLE),$(1),$(shell printf '%s\n' $(1) | awk 'BEGIN { srand($(SEED)) } { print rand() "\t" $$0 }' | \
+	LC_ALL=C sort | cut -f 2 | awk 'NR % $(3) == $(2) % $(3)'))
 
 .PHONY: help
 help: ## print this help
@@ -126,7 +140,7 @@ test: fetched ## everything, as CI does: all stages run, and one that fails fail
 
 .PHONY: stages
 stages:
-	@rm -rf $(RESULTS); mkdir -p $(RESULTS); failed=""; \
+	@rm -rf $(RESULTS); mkdir -p $(RESULTS); failed=""; echo "SEED=$(SEED)"; \
 	for stage in $(STAGES); do \
 		echo "==> make $$stage"; began=$$SECONDS; \
 		$(MAKE) --no-print-directory -s -k $$stage BRIEF=yes 2>&1 | tee $(RESULTS)/$$stage.log || \
@@ -175,24 +189,43 @@ tidy: ## check the house rules
 unit: ## tests of the Go parts, with the race detector, on the newest PostgreSQL
 	$(call testsum,unit,$(NEWEST)) $(RACE) -p 2 -timeout 10m $(UNIT_PACKAGES)
 
+.PHONY: nightly
+nightly: ## the gate whole, with nothing left to a selection, and with long storms and walks
+	@WEIR_TEST_LONGER=$(LONGER) $(MAKE) --no-print-directory test WHOLE=yes TIMEOUT=3h
+
+.PHONY: quick
+quick: ## the engine's suites on the newest PostgreSQL, the slow tests shortened: confidence in a minute or two
+	@test/in-memory $(MAKE) --no-print-directory -s shortened
+
+.PHONY: shortened
+shortened:
+	$(call testsum,quick,$(NEWEST)) -short -timeout 10m $(ENGINE_PACKAGES)
+
 .PHONY: engine
 engine: ## tests of the engine on every supported PostgreSQL: PG_VERSIONS
 	@$(MAKE) --no-print-directory -k $(PG_VERSIONS:%=engine-%)
 
 .PHONY: $(PG_VERSIONS:%=engine-%)
+$(PG_VERSIONS:%=engine-%): SUITES = \
+	$(if $(filter $(@:engine-%=%),$(firstword $(PG_VERSIONS)) $(NEWEST)),$(ENGINE_PACKAGES),$(call \
+	share,$(ENGINE_PACKAGES),$(@:engine-%=%),3))
 $(PG_VERSIONS:%=engine-%): engine-%:
-	@echo "--> PostgreSQL $*"
-	$(call testsum,engine-$*,$*) -p 3 -timeout 15m $(ENGINE_PACKAGES)
+	@echo "--> PostgreSQL $*: $(notdir $(SUITES:/...=))"
+	$(call testsum,engine-$*,$*) -p 3 -timeout $(TIMEOUT) $(SUITES)
 
 .PHONY: upgraded
+upgraded: SUITES = $(call share,$(BEHAVIOUR),1,2)
 upgraded: ## the suites of behaviour in a database that the first release made, on the oldest PostgreSQL
+	@echo "--> upgraded: $(SUITES)"
 	export WEIR_TEST_UPGRADE_FROM=$(CURDIR)/test/upgrade/testdata/0.3.0.sql.gz; \
-		$(call testsum,upgraded,$(firstword $(PG_VERSIONS))) -p 2 -timeout 10m $(BEHAVIOUR:%=./test/%/...)
+		$(call testsum,upgraded,$(firstword $(PG_VERSIONS))) -p 2 -timeout $(TIMEOUT) $(SUITES:%=./test/%/...)
 
 .PHONY: pooler
+pooler: SUITES = $(call share,$(BEHAVIOUR),2,2)
 pooler: packages ## behind PgBouncer, on the newest PostgreSQL: what is about it, and the suites of behaviour
 	$(call testsum,pooler,$(NEWEST)) -timeout 10m ./test/pooler/...
-	export WEIR_TEST_POOLER=1; $(call testsum,pooler-behaviour,$(NEWEST)) -p 2 -timeout 10m $(BEHAVIOUR:%=./test/%/...)
+	@echo "--> behind PgBouncer: $(SUITES)"
+	export WEIR_TEST_POOLER=1; $(call testsum,pooler-behaviour,$(NEWEST)) -p 2 -timeout $(TIMEOUT) $(SUITES:%=./test/%/...)
 
 .PHONY: around
 around: packages ## pg_upgrade, failover, pg_cron, PostgREST's way of calling

@@ -353,29 +353,31 @@ Locks: the lock of each log's upkeep; ACCESS EXCLUSIVE on its claim log; up to 1
 it has. All until the transaction ends.
 $c$),
 ('maintain_step', $c$
-maintain_step: one step of weir.maintain, for who cannot call a procedure that commits. End the transaction at once:
-a step may take locks for which others wait. maintenance: what there is to do, and notes that somebody does it.
+What weir.maintain consists of. maintain_step: does one step, and only for weir.maintain, which ends the transaction
+at once, since a step may take locks for which others wait. maintenance: what there is to do, and notes that somebody
+does it.
 
 Parameters:
   step_name  which
   log_name   of which log; null = the step belongs to none
   every      as weir.maintain
-Returns: maintain_step: how much it did; 0 also where somebody else does it at this moment, or where it failed, which
-  a warning tells; maintenance: the steps in their order, none when somebody began them within `every`.
-Raises: WR006, WR012; maintain_step: WR019
+Returns: maintain_step: how much it did; maintenance: the steps in their order, none when somebody began them within
+  `every`.
+Raises: WR006, WR012; maintain_step: WR015 when anything but weir.maintain calls it, WR019
 Locks: an advisory lock on the log's upkeep, tried; the step's.
 $c$),
 ('maintenance', $c$
-maintain_step: one step of weir.maintain, for who cannot call a procedure that commits. End the transaction at once:
-a step may take locks for which others wait. maintenance: what there is to do, and notes that somebody does it.
+What weir.maintain consists of. maintain_step: does one step, and only for weir.maintain, which ends the transaction
+at once, since a step may take locks for which others wait. maintenance: what there is to do, and notes that somebody
+does it.
 
 Parameters:
   step_name  which
   log_name   of which log; null = the step belongs to none
   every      as weir.maintain
-Returns: maintain_step: how much it did; 0 also where somebody else does it at this moment, or where it failed, which
-  a warning tells; maintenance: the steps in their order, none when somebody began them within `every`.
-Raises: WR006, WR012; maintain_step: WR019
+Returns: maintain_step: how much it did; maintenance: the steps in their order, none when somebody began them within
+  `every`.
+Raises: WR006, WR012; maintain_step: WR015 when anything but weir.maintain calls it, WR019
 Locks: an advisory lock on the log's upkeep, tried; the step's.
 $c$),
 ('maintain', $c$

@@ -264,6 +264,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/truncate_if_empty.sql
 \ir internal/fold_keyed_queues.sql
 \ir internal/maintenance_steps.sql
+\ir internal/maintain_step.sql
 \ir internal/create_log_functions.sql
 \ir internal/check_log_settings.sql
 \ir internal/find_log.sql

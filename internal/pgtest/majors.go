@@ -53,5 +53,18 @@ func Each(t *testing.T, test func(t *testing.T, db *DB)) {
 	})
 }
 
+// Longer is how many times as long as in the gate storms rage and walks go: WEIR_TEST_LONGER.
+func Longer() int {
+	text := os.Getenv("WEIR_TEST_LONGER")
+	if text == "" {
+		return 1
+	}
+	times, err := strconv.Atoi(text)
+	if err != nil || times < 1 {
+		panic(fmt.Sprintf("WEIR_TEST_LONGER=%s: want a number of times from 1", text))
+	}
+	return times
+}
+
 // newestMajor is what a test gets that does not care.
 func newestMajor() int { return slices.Max(Majors()) }

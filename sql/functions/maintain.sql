@@ -27,8 +27,7 @@ begin
             if sqlerrm operator(pg_catalog.=) 'invalid transaction termination' then
                 raise exception 'maintain was called within a transaction'
                     using errcode = 'WR015',
-                    hint = 'It commits after each step. Send "call weir.maintain()" by itself, or use '
-                        'weir.maintain_step.';
+                    hint = 'It commits after each step. Send "call weir.maintain()" by itself.';
             end if;
     end;
     steps := 0;

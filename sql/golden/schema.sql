@@ -1008,7 +1008,7 @@
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_workflows(queue_name text, max integer DEFAULT 100, before bigint DEFAULT NULL::bigint) returns SETOF weir.workflow_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintain(IN every interval DEFAULT '00:00:00'::interval, INOUT steps integer DEFAULT 0) returns  v - {owner=X/owner}
--- function weir.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintenance(every interval DEFAULT '00:00:00'::interval) returns TABLE(step_name text, log_name text) v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
@@ -1140,6 +1140,7 @@
 -- function weir_internal.lock_tables(p_tables regclass[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.log_for(p_log text) returns weir_internal.logs v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.log_relations() returns TABLE(relation_name text, kind text, definition text) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_internal.maintenance_steps() returns TABLE(step_name text, per_log boolean, call text) i - {owner=X/owner}
 -- function weir_internal.make_gates(q weir_internal.queues, p_gates text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.message_lock(p_claim bigint, p_id bigint) returns bigint i - {owner=X/owner}
@@ -1295,7 +1296,6 @@
 -- function weir_log.end_step(q weir_internal.queues, p_workflow bigint, p_step integer, p_what integer, p_result jsonb) returns void v - {owner=X/owner}
 -- function weir_log.enqueue(p_queue text, p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, OUT ids bigint[], OUT repeated boolean[]) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.enqueue_jobs(q weir_internal.queues, p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, p_marks jsonb[], OUT ids bigint[], OUT repeated boolean[]) returns record v - {owner=X/owner}
--- function weir_log.epoch_at(q weir_internal.queues, g weir_internal.groups) returns integer v - {owner=X/owner}
 -- function weir_log.events_0(p_queue integer, p_ids bigint[]) returns weir_internal.job_event[] v - {owner=X/owner}
 -- function weir_log.events_1(p_queue integer, p_ids bigint[]) returns weir_internal.job_event[] v - {owner=X/owner}
 -- function weir_log.examine(p_queue text) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1347,7 +1347,6 @@
 -- function weir_log.inflight_claims(p_claims bigint[], p_now timestamp with time zone, OUT claims bigint[], OUT lefts integer[], OUT expired boolean[], OUT rests int8multirange[]) returns record v - {owner=X/owner}
 -- function weir_log.inflight_of(g weir_internal.groups) returns bigint[] v - {owner=X/owner}
 -- function weir_log.is_behind(c weir_internal.claim, p_queue integer, p_since timestamp with time zone, p_snapshot pg_snapshot) returns boolean v - {owner=X/owner}
--- function weir_log.is_drained(q weir_internal.queues, g weir_internal.groups, p_from integer, p_to integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_due(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_now timestamp with time zone) returns boolean v - {owner=X/owner}
 -- function weir_log.is_for(g weir_internal.groups, d weir_log.delayed) returns boolean v - {owner=X/owner}
 -- function weir_log.is_free(p_table integer) returns boolean v - {owner=X/owner}
@@ -1518,6 +1517,7 @@
 -- function weir_log.try_lanes(q weir_internal.queues, g weir_internal.groups, p_key_queue text) returns boolean v - {owner=X/owner}
 -- function weir_log.turn_ring(p_ring text, p_bytes bigint, p_window interval) returns integer v - {owner=X/owner}
 -- function weir_log.unclaimed(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max bigint) returns bigint v - {owner=X/owner}
+-- function weir_log.undrained_lane(q weir_internal.queues, g weir_internal.groups, p_below integer) returns integer v - {owner=X/owner}
 -- function weir_log.unfinished(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v - {owner=X/owner}
 -- function weir_log.unfinished_0(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.unfinished_1(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] v - {owner=X/owner}
@@ -1525,7 +1525,7 @@
 -- function weir_log.unfinished_jobs(q weir_internal.queues, p_ids bigint[], p_txids xid8[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.wait_for_group(p_key bigint) returns boolean v {lock_timeout=100ms} {owner=X/owner}
 -- function weir_log.wait_for_key_writers(p_queue integer, p_keys uuid[], p_table integer) returns void v - {owner=X/owner}
--- function weir_log.wait_for_lane(p_key bigint) returns boolean v {lock_timeout=20ms} {owner=X/owner}
+-- function weir_log.wait_for_lane(p_key bigint) returns boolean v {lock_timeout=100ms} {owner=X/owner}
 -- function weir_log.wait_keys_0(p_queue integer, p_keys uuid[]) returns void v - {owner=X/owner}
 -- function weir_log.wait_keys_1(p_queue integer, p_keys uuid[]) returns void v - {owner=X/owner}
 -- function weir_log.waiting_0(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}

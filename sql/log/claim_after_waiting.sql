@@ -1,5 +1,5 @@
 -- weir_log.claim_after_waiting(q, g, p_lanes, p_want, p_lease, p_now), weir_log.wait_for_lane(p_key)
--- Claims in a lane in which others claimed: waits for its lock, some milliseconds at most, so that a receive over a
+-- Claims in a lane in which others claimed: waits for its lock, a tenth of a second at most, so that a receive over a
 -- backlog is not answered with nothing. Where there is much left behind what it claims, it splits the lane, so that
 -- nobody has to wait the next time.
 --
@@ -39,7 +39,7 @@ $$;
 create or replace function weir_log.wait_for_lane(p_key bigint)
 returns boolean
 language plpgsql
-set lock_timeout = '20ms'
+set lock_timeout = '100ms'
 as $$
 begin
     perform pg_advisory_xact_lock(p_key);

@@ -1,7 +1,7 @@
 -- weir_log.claim_all(p, p_max, p_lease, p_now, p_limited)
 -- Claims what a group has: first what is due again or was parked, then the lanes; one receive in 32 begins with the
 -- lanes, so that neither waits until the other is empty. When all there is lies in lanes in which others claim at this
--- moment, it waits for one of them, some milliseconds at most.
+-- moment, it waits for one of them, a tenth of a second at most.
 --
 -- Parameters:
 --   p          the queue, the group, and what peek told

@@ -5,7 +5,7 @@
 --
 -- Parameters:
 --   p_queue  queue number
--- Returns: how many messages were deleted, or 1 for a truncation.
+-- Returns: how many messages were deleted, and 1 more for a truncation.
 -- Raises: none; what goes wrong with one queue is reported.
 -- Locks: ROW EXCLUSIVE on the table, or ACCESS EXCLUSIVE, tried.
 create or replace function weir_log.trim_delayed()
@@ -21,9 +21,6 @@ begin
         return 0;
     end if;
     select d.queue_no into v_last from weir_log.delayed d order by d.queue_no desc limit 1;
-    if v_last is null then
-        return weir_internal.truncate_if_empty('weir_log.delayed');
-    end if;
     for v_queue in
         with recursive s (first) as (
             values (0), (floor(random() * v_last)::int)),
@@ -43,7 +40,7 @@ begin
                     (select name from weir_internal.queues where no = v_queue), sqlerrm;
         end;
     end loop;
-    return v_done;
+    return v_done + weir_internal.truncate_if_empty('weir_log.delayed');
 end
 $$;
 create or replace function weir_log.trim_delayed_of(p_queue int)
@@ -109,6 +106,6 @@ begin
         where not exists (select from weir_internal.groups g where g.no = abs(d.group_no))
         limit 1000));
     get diagnostics v_done = row_count;
-    return v_done + case when v_done = 0 then weir_internal.truncate_if_empty('weir_log.parked') else 0 end;
+    return v_done + weir_internal.truncate_if_empty('weir_log.parked');
 end
 $$;

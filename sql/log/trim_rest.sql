@@ -21,9 +21,6 @@ begin
         return 0;
     end if;
     select t.queue_no into v_last from weir_log.rest t order by t.queue_no desc limit 1;
-    if v_last is null then
-        return weir_internal.truncate_if_empty('weir_log.rest');
-    end if;
     for l in
         select * from weir_log.lanes_in(3, 0, -2, 25)
         union
@@ -37,7 +34,7 @@ begin
                     (select name from weir_internal.queues where no = l.queue_no), sqlerrm;
         end;
     end loop;
-    return v_done;
+    return v_done + weir_internal.truncate_if_empty('weir_log.rest');
 end
 $$;
 create or replace function weir_log.trim_rest_of_lane(p_queue int, p_lane int)

@@ -13,16 +13,11 @@ import (
 	"github.com/weirmq/weir/test/surface"
 )
 
-// TestNothingIsLostUnderLoad runs for some seconds on the oldest and the newest version and shortly on those between.
 func TestNothingIsLostUnderLoad(t *testing.T) {
 	for name, held := range map[string]bool{"alone": false, "beside open transactions": true} {
 		t.Run(name, func(t *testing.T) {
 			pgtest.EachMajor(t, func(t *testing.T, major int) {
-				span := 1500 * time.Millisecond
-				if major == 14 || major == 18 {
-					span = 4 * time.Second
-				}
-				run(t, major, span, held)
+				run(t, major, time.Duration(pgtest.Longer())*4*time.Second, held)
 			})
 		})
 	}

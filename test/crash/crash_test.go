@@ -30,10 +30,6 @@ type witness struct {
 // rounds of a kill: in each, all sessions work until the server dies under them.
 func TestKilledServerKeepsWhatItConfirmed(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		rounds := 1
-		if major == 14 || major == 18 {
-			rounds = 3
-		}
 		server := pgtest.StartServer(t, pgtest.ServerOptions{Major: major, Settings: map[string]string{
 			"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on",
 		}})
@@ -44,7 +40,7 @@ func TestKilledServerKeepsWhatItConfirmed(t *testing.T) {
 			sent: map[string]bool{}, maybe: map[string]bool{}, acked: map[string]bool{}, asking: map[string]bool{},
 		}
 		var number atomic.Int64
-		for range rounds {
+		for range 3 * pgtest.Longer() {
 			var group sync.WaitGroup
 			for range 3 {
 				group.Go(func() { session(db.DSN, w, func(c *pgx.Conn) error { return w.send(c, &number) }) })

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -157,18 +156,6 @@ type storm struct {
 	keys   func(r *rand.Rand) int
 }
 
-func stormSpan(t *testing.T, short time.Duration) time.Duration {
-	t.Helper()
-	if text := os.Getenv("WEIR_TEST_STORM"); text != "" {
-		span, err := time.ParseDuration(text)
-		if err != nil {
-			t.Fatalf("WEIR_TEST_STORM: %v", err)
-		}
-		return span
-	}
-	return short
-}
-
 func TestEachKeyIsSeenInOrderThroughAStorm(t *testing.T) { //nolint:tparallel // one storm after the other
 	t.Parallel()
 	few := func(r *rand.Rand) int { return int(r.ExpFloat64() * 5) }
@@ -183,7 +170,7 @@ func TestEachKeyIsSeenInOrderThroughAStorm(t *testing.T) { //nolint:tparallel //
 				t.Parallel()
 				db := pgtest.New(t, pgtest.Options{Major: major})
 				create(t, db, 3, "max_attempts => 1000, backoff_min => '10 ms', backoff_max => '60 ms'")
-				raging, stop := context.WithTimeout(t.Context(), stormSpan(t, 3*time.Second))
+				raging, stop := context.WithTimeout(t.Context(), time.Duration(pgtest.Longer())*3*time.Second)
 				defer stop()
 				s := &storm{T: t, checker: newChecker(), db: db, raging: raging, keys: test.keys}
 				var change sync.WaitGroup

@@ -147,7 +147,7 @@ func TestNothingCanBeDoneBeforeAdoptAndNothingIsTouched(t *testing.T) {
 			if n, err := surface.Maintain(t.Context(), to.Pool(t)); n != 0 || err != nil {
 				t.Errorf("maintain: %d, %v", n, err)
 			}
-			_, err := to.Pool(t).Exec(t.Context(), "select weir.maintain_step('empty segments', 'main')")
+			_, err := to.Pool(t).Exec(t.Context(), "select weir_internal.maintain_step('empty segments', 'main')")
 			surface.WantState(t, err, "WR019")
 			if after := pgtest.QueryVal[string](t, to, contents); after != before {
 				t.Errorf("what was restored changed:\n%s\nbefore:\n%s", after, before)
@@ -474,7 +474,7 @@ func TestEveryTurnOfTheRingsCanBeDumped(t *testing.T) {
 				from.Exec(t, "select weir.ack('q', claim_id, id) from weir.receive('q', max => 90)")
 				sent += 100
 			}
-			from.Exec(t, "select weir.maintain_step($1, 'main')", steps[step%len(steps)])
+			from.Exec(t, "select weir_internal.maintain_step($1, 'main')", steps[step%len(steps)])
 			state := pgtest.QueryVal[string](t, from, `select format('claims %s, other table %s, segments %s',
 				pg_sequence_last_value('weir_log.claims_ring') % 4,
 				pg_relation_size('weir_log.claims_0') > 0 and pg_relation_size('weir_log.claims_1') > 0,

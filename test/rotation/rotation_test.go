@@ -122,7 +122,7 @@ func (b bench) end(conn *pgx.Conn, how string) {
 	}
 }
 
-const allSteps = `select count(weir.maintain_step(s.step_name, s.log_name))
+const allSteps = `select count(weir_internal.maintain_step(s.step_name, s.log_name))
 	from generate_series(1, 3) i cross join lateral weir.maintenance() s`
 
 func (b bench) size(pattern string) int64 {
@@ -148,6 +148,43 @@ func TestMaintainSaysThatItCannotRunInATransaction(t *testing.T) {
 		for _, bad := range []string{"-1 second", "61 minutes"} {
 			_, err := b.db.Pool(b).Exec(b.Context(), "call weir.maintain($1::text::interval)", bad)
 			wantState(b, err, "WR006")
+		}
+	})
+}
+
+// A step may take locks for which others wait, so it is no stranger's to do in a transaction of his own.
+func TestAStrangersMaintenanceHoldsNothing(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_queue('other')")
+		role := b.db.Role(b)
+		b.db.Exec(b, "select weir.grant_consume('other', '"+role+"')")
+		for range 3 {
+			b.fill("ring", 50)
+			b.drain("ring")
+		}
+		stranger := b.db.As(b, role)
+		for _, sql := range []string{"call weir.maintain()", "select weir.maintain_step('empty segments', 'main')"} {
+			for _, begin := range []string{"begin", "begin read only"} {
+				if _, err := stranger.Exec(b.Context(), begin); err != nil {
+					b.Fatal(err)
+				}
+				_, err := stranger.Exec(b.Context(), sql)
+				wantState(b, err, "WR015")
+				b.fill("ring", 1)
+				b.drain("ring")
+				b.end(stranger, "rollback")
+			}
+		}
+		for _, path := range []string{"public", "weir, public"} {
+			stranger := b.db.As(b, role)
+			if _, err := stranger.Exec(b.Context(), "set search_path = "+path); err != nil {
+				b.Fatal(err)
+			}
+			b.fill("ring", 70)
+			before := b.ring("log")
+			if _, err := stranger.Exec(b.Context(), "call weir.maintain()"); err != nil || b.ring("log") == before {
+				b.Errorf("with the search path %s maintenance left the ring at %d: %v", path, before, err)
+			}
 		}
 	})
 }

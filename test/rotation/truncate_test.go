@@ -24,7 +24,7 @@ func TestAMessageDelayedWhileMaintenanceTruncatesIsKept(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() {
-			_, err := upkeep.Exec(b.Context(), "select weir.maintain_step('trim delayed', 'main')")
+			_, err := upkeep.Exec(b.Context(), "select weir_internal.maintain_step('trim delayed', 'main')")
 			done <- err
 		}()
 		pgtest.WaitForLock(b, b.db, upkeep.PgConn().PID())

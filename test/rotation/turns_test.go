@@ -183,7 +183,7 @@ func TestTenThousandIdleQueuesCostMaintenanceNothing(t *testing.T) {
 			declare s record; p jsonb; n int := 0;
 			begin
 				for s in select * from weir.maintenance() loop
-					execute format('explain (analyze, buffers, format json) select weir.maintain_step(%L, %L)',
+					execute format('explain (analyze, buffers, format json) select weir_internal.maintain_step(%L, %L)',
 						s.step_name, s.log_name) into p;
 					n := n + (p #>> '{0,Plan,Shared Hit Blocks}')::int + (p #>> '{0,Plan,Shared Read Blocks}')::int;
 				end loop;
@@ -229,7 +229,7 @@ func TestSenderThatWaitedWritesToTheOpenSegment(t *testing.T) {
 			sent <- err
 		}()
 		pgtest.WaitForLock(b, b.db, sender.PgConn().PID())
-		b.end(rotator, "select weir.maintain_step('open segment', 'main')")
+		b.end(rotator, "select weir_internal.maintain_step('open segment', 'main')")
 		b.end(rotator, "commit")
 		if err := <-sent; err != nil {
 			b.Fatal(err)

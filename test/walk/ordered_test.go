@@ -19,7 +19,7 @@ import (
 // can do to ordered groups, and what administers a queue.
 func TestRandomWalkOfOrderedGroups(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		far(t, major, orderedWalks, 1)
+		far(t, major, 2)
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		clock := surface.StoppedClock(t, db)
 		conn := db.Conn(t)
@@ -49,8 +49,6 @@ func TestRandomWalkOfOrderedGroups(t *testing.T) {
 		})
 	})
 }
-
-const orderedWalks = 2
 
 // alone skips what shall not be done in a transaction that may be rolled back.
 func (w *walk) alone(rt *rapid.T) {

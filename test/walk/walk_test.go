@@ -25,12 +25,11 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const sessions = 3
 
-// TestRandomWalk walks far on the oldest and the newest version and shortly on those between. Flags of rapid given on
-// the command line are overridden but for -rapid.seed and -rapid.failfile: how far is decided here. Without a seed the
-// walks are the same each time; give others to look for what these do not meet.
+// TestRandomWalk overrides the flags of rapid given on the command line but for -rapid.seed and -rapid.failfile: how
+// far it walks is decided here. Without a seed the walks of the gate are the same each time, and longer ones are not.
 func TestRandomWalk(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
-		far(t, major, 4, 2)
+		far(t, major, 4)
 		db := pgtest.New(t, pgtest.Options{Major: major})
 		clock := surface.MovableClock(t, db)
 		db.Exec(t, "alter database "+db.Name+" set statement_timeout = '3min'")
@@ -51,16 +50,14 @@ func TestRandomWalk(t *testing.T) {
 // seeded says whether the command line gave a seed.
 var seeded = sync.OnceValue(func() bool { return flag.Lookup("rapid.seed").Value.String() != "0" })
 
-// far tells rapid how many walks to make on the oldest and the newest version and on those between.
-func far(t *testing.T, major, checks, between int) {
+// far tells rapid how many walks to make.
+func far(t *testing.T, major, checks int) {
 	t.Helper()
-	if major != 14 && major != 18 {
-		checks = between
-	}
 	flags := map[string]string{
-		"rapid.checks": strconv.Itoa(checks), "rapid.steps": "150", "rapid.shrinktime": "5s", "rapid.nofailfile": "true",
+		"rapid.checks": strconv.Itoa(checks * pgtest.Longer()), "rapid.steps": "150",
+		"rapid.shrinktime": "5s", "rapid.nofailfile": "true",
 	}
-	if !seeded() {
+	if !seeded() && pgtest.Longer() == 1 {
 		flags["rapid.seed"] = strconv.Itoa(major)
 	}
 	for name, value := range flags {
@@ -365,7 +362,7 @@ func (w *walk) maintain(rt *rapid.T) {
 	step := rapid.SampledFrom(pgtest.QueryAll[string](w.tb, w.db,
 		"select step_name from weir.maintenance() where log_name = 'main'")).Draw(rt, "step")
 	w.exec(rt, c, "savepoint guard")
-	w.exec(rt, c, "select weir.maintain_step($1, 'main')", step)
+	w.exec(rt, c, "select weir_internal.maintain_step($1, 'main')", step)
 	w.exec(rt, c, "rollback to guard")
 	w.exec(rt, c, "release guard")
 }
