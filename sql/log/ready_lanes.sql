@@ -1,7 +1,7 @@
 -- weir_log.ready_lanes(q, g, p_now)
 -- Which lanes of a group have something to do, in a few statements however many lanes there are.
--- lanes_with_work does it, with lane_rows, rows_of and sent_at: the cursors of lanes, those of them that have a row, and
--- when a lane's next message was sent.
+-- lanes_with_work does it, with lane_rows, rows_of and sent_at: the cursors of lanes, those that have a row, and when a
+-- lane's next message was sent.
 --
 -- Parameters:
 --   q      the queue
