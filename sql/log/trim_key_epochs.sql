@@ -25,12 +25,10 @@ declare
     v_no int;
     v_done int := 0;
 begin
-    for v_no in
-        select distinct e.queue_no from weir_internal.ended_epochs e
-        join weir_internal.queues w on w.no = e.queue_no
-        where w.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
-    loop
-        continue when not pg_try_advisory_xact_lock(weir_internal.admin_lock(v_no));
+    for v_no in select distinct e.queue_no from weir_internal.ended_epochs e loop
+        select * into q from weir_internal.queues
+        where no = v_no and origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid];
+        continue when not found or not pg_try_advisory_xact_lock(weir_internal.admin_lock(v_no));
         select * into q from weir_internal.queues where no = v_no;
         continue when not found;
         v_done := v_done + cardinality(q.key_epochs) - cardinality((weir_log.trim_epochs_of(q)).key_epochs);
