@@ -20,9 +20,9 @@ import (
 )
 
 // TestTransactionsThatMixEverythingCorruptNothing has sessions do all at once in one transaction: send, receive, settle
-// and maintain, with savepoints that are rolled back, timeouts of some milliseconds and short leases, while sessions are
-// terminated. Whatever they do, no call says that the engine is corrupt, nothing is lost and nothing comes after its
-// ack.
+// and maintain, with savepoints that are rolled back, timeouts of some milliseconds and short leases, while sessions
+// are terminated. Whatever they do, no call says that the engine is corrupt, nothing is lost and nothing comes after
+// its ack.
 func TestTransactionsThatMixEverythingCorruptNothing(t *testing.T) {
 	pgtest.EachMajor(t, func(t *testing.T, major int) {
 		db := pgtest.New(t, pgtest.Options{Major: major})
