@@ -2,8 +2,8 @@
 -- A queue of this log by its name. A queue that came here in a dump is not found: `origin` holds the OIDs of two of the
 -- log's relations, which pg_upgrade, a standby and CREATE DATABASE ... TEMPLATE keep, as they keep transaction ids.
 -- pg_restore makes the two in another order than Weir, so that both OIDs cannot be the same again by chance.
--- A queue that is moving is found in both of its logs, and one that has moved away since somebody was sent here, too: it
--- has nothing here. find_home: for who sends; of a queue that is leaving this log the row is null: he has been led here
+-- A queue that is moving is found in both of its logs, and so is one that has moved away since somebody was sent here,
+-- which has nothing here. find_home: for who sends; of a queue that is leaving this log the row is null: he has been led here
 -- by what was so before it began to move, and calls anew.
 --
 -- Parameters:
