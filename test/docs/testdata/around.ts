@@ -1,0 +1,21 @@
+// Runs blocks of a page, one after the other, with a client of the page's database.
+import { connect, Worker } from "@weirmq/client";
+
+export const weir = await connect<Record<string, any>>(process.env.WEIR_DSN!);
+
+// A reader's worker runs until it is told to stop.
+const run = Worker.prototype.run;
+Worker.prototype.run = async function (this: Worker<any>) {
+  const running = run.call(this);
+  while (!(await weir.stats(this["queue"])).every(({ waiting, claimed }) => waiting + claimed === 0)) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await this.stop();
+  await running;
+};
+
+for (const name of process.argv.slice(2)) {
+  await import(`./${name}.js`);
+  console.log("\x1e");
+}
+await weir.close();
