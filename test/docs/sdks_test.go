@@ -3,6 +3,7 @@ package docs_test
 import (
 	"context"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,5 +115,27 @@ func runProgram(t *testing.T, program func() ([]string, error), tables []string,
 	}
 	if len(parts) != len(blocks)+1 {
 		t.Fatalf("%d of %d blocks were run", len(parts)-1, len(blocks))
+	}
+}
+
+// TestEveryTaskIsShownInEachLanguage holds that a reader finds his language on the page of his task.
+func TestEveryTaskIsShownInEachLanguage(t *testing.T) {
+	t.Parallel()
+	for _, path := range pages(t, "docs/tasks") {
+		if filepath.Base(path) == "http.md" { // is about HTTP
+			continue
+		}
+		blocks, curls := readPage(t, path), false
+		for _, b := range blocks {
+			curls = curls || b.language == "sh" && strings.Contains(b.text, "curl ")
+		}
+		for _, s := range []story{inSQL, inPython, inTypeScript, inGo} {
+			if len(of(blocks, s)) == 0 {
+				t.Errorf("%s has no block of %s", filepath.Base(path), s)
+			}
+		}
+		if !curls && filepath.Base(path) != "maintenance.md" { // a server does that by itself
+			t.Errorf("%s does not show HTTP", filepath.Base(path))
+		}
 	}
 }
