@@ -152,6 +152,14 @@ var (
 	runPat         = regexp.MustCompile(`\.Run\(ctx\)`)
 )
 
+// goFrame is what stands around a block: its declarations, and a function of the rest.
+const goFrame = `
+%s
+func %s(ctx context.Context, pool *pgxpool.Pool, client *weir.Client) (err error) {
+%sreturn nil
+}
+`
+
 // writeGo lays a package for each page, and a program, over the module of the SDK.
 func writeGo(root, dir string, blocks []block) ([]string, error) {
 	helper, err := around("around.go")
@@ -218,8 +226,7 @@ func goFunction(b block) (string, error) {
 	if worker := workerPat.FindStringSubmatch(body); worker != nil {
 		body = runPat.ReplaceAllString(body, ".Run(around.UntilIdle(ctx, client, "+worker[1]+"))")
 	}
-	return fmt.Sprintf("\n%s\nfunc %s(ctx context.Context, pool *pgxpool.Pool, client *weir.Client) (err error) {\n%sreturn nil\n}\n",
-		declarations, goName(b), body), nil
+	return fmt.Sprintf(goFrame, declarations, goName(b), body), nil
 }
 
 // leftOut is what the reader does with what a statement assigns: nothing, but for an error.
