@@ -49,7 +49,7 @@ func newPrograms(t *testing.T, blocks []block) programs {
 
 // execute runs a command in a folder.
 func execute(dir, name string, arguments ...string) error {
-	cmd := exec.Command(name, arguments...) //nolint:noctx // all pages wait for it
+	cmd := exec.Command(name, arguments...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(arguments, " "), err, out)
@@ -152,6 +152,17 @@ var (
 	runPat         = regexp.MustCompile(`\.Run\(ctx\)`)
 )
 
+// goProgram runs the blocks of all pages.
+const goProgram = `package main
+
+import "github.com/weirmq/weir/sdk/go/pages/around"
+%s
+func main() {
+	around.Run(map[string]around.Block{
+%s	})
+}
+`
+
 // goFrame is what stands around a block: its declarations, and a function of the rest.
 const goFrame = `
 %s
@@ -164,24 +175,23 @@ func %s(ctx context.Context, pool *pgxpool.Pool, client *weir.Client) (err error
 func writeGo(root, dir string, blocks []block) ([]string, error) {
 	helper, err := around("around.go")
 	texts := map[string]string{"around/around.go": helper}
-	imports, table := "", ""
+	var imports, table strings.Builder
 	for _, b := range blocks {
 		page, _, _ := strings.Cut(b.where, ".md")
 		page = strings.ReplaceAll(page, "-", "_")
 		path := page + "/" + page + ".go"
 		if texts[path] == "" {
 			texts[path] = "package " + page + "\n" + goImports
-			imports += "import \"github.com/weirmq/weir/sdk/go/pages/" + page + "\"\n"
+			fmt.Fprintf(&imports, "import %q\n", "github.com/weirmq/weir/sdk/go/pages/"+page)
 		}
 		text, err := goFunction(b)
 		if err != nil {
 			return nil, err
 		}
 		texts[path] += text
-		table += fmt.Sprintf("%q: %s.%s,\n", b.name(), page, goName(b))
+		fmt.Fprintf(&table, "\t%q: %s.%s,\n", b.name(), page, goName(b))
 	}
-	texts["main.go"] = "package main\n\nimport \"github.com/weirmq/weir/sdk/go/pages/around\"\n" + imports +
-		"\nfunc main() {\naround.Run(map[string]around.Block{\n" + table + "})\n}\n"
+	texts["main.go"] = fmt.Sprintf(goProgram, imports.String(), table.String())
 	replace := map[string]string{}
 	for name := range texts {
 		replace[filepath.Join(root, "sdk", "go", "pages", name)] = filepath.Join(dir, name)
@@ -218,7 +228,11 @@ func goFunction(b block) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	statements := file.Decls[0].(*ast.FuncDecl).Body.List //nolint:forcetypeassert // it was written above
+	function, ok := file.Decls[0].(*ast.FuncDecl)
+	if !ok {
+		return "", fmt.Errorf("%s: %w", b.where, errFormat)
+	}
+	statements := function.Body.List
 	for i := len(statements) - 1; i >= 0; i-- {
 		end := files.Position(statements[i].End()).Offset - len(head)
 		body = body[:end] + leftOut(statements[i]) + body[end:]

@@ -7,7 +7,7 @@ export const weir = await connect<Record<string, any>>(process.env.WEIR_DSN!);
 const run = Worker.prototype.run;
 Worker.prototype.run = async function (this: Worker<any>) {
   const running = run.call(this);
-  while (!(await weir.stats(this["queue"])).every(({ waiting, claimed }) => waiting + claimed === 0)) {
+  while (!(await weir.stats(this["at"].queue)).every(({ waiting, claimed }) => waiting + claimed === 0)) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   await this.stop();
