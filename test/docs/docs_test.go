@@ -62,9 +62,19 @@ func newReader(t *testing.T, build func() (string, error), page string) *reader 
 	case "security.md":
 		r.db = r.secured()
 	default:
-		r.db = pgtest.New(t, pgtest.Options{})
+		r.db = newDatabase(t)
 	}
 	return r
+}
+
+// newDatabase makes a database whose upkeep somebody has seen to, however long ago its template was made.
+func newDatabase(t *testing.T) *pgtest.DB {
+	t.Helper()
+	db := pgtest.New(t, pgtest.Options{})
+	if _, err := db.Conn(t).Exec(t.Context(), "call weir.maintain()"); err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // pages returns the paths of the pages in folders of the repository.

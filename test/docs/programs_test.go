@@ -92,16 +92,17 @@ func writeTypeScript(root, dir string, blocks []block) ([]string, error) {
 	sdk := filepath.Join(root, "sdk", "typescript")
 	tsc, modules := filepath.Join(sdk, "node_modules", ".bin", "tsc"), filepath.Join(dir, "node_modules")
 	published := filepath.Join(modules, "@weirmq", "client")
-	main, err := around("around.ts")
+	helper, err := around("around.ts")
+	main, err1 := around("main.ts")
 	description, err2 := os.ReadFile(filepath.Join(sdk, "package.json"))
 	texts := map[string]string{
-		"around.ts": main, "package.json": `{"type": "module"}`,
+		"around.ts": helper, "main.ts": main, "package.json": `{"type": "module"}`,
 		filepath.Join("node_modules", "@weirmq", "client", "package.json"): string(description),
 	}
 	for _, b := range blocks {
 		texts[b.name()+".ts"] = "import { weir } from \"./around.js\";\n" + b.text + "export {};\n"
 	}
-	if err := errors.Join(err, err2, put(dir, texts)); err != nil {
+	if err := errors.Join(err, err1, err2, put(dir, texts)); err != nil {
 		return nil, err
 	}
 	for _, module := range []string{"pg", "@types"} {
@@ -119,7 +120,7 @@ func writeTypeScript(root, dir string, blocks []block) ([]string, error) {
 			options = append(options, name)
 		}
 	}
-	return []string{"node", filepath.Join(dir, "around.js")}, execute(dir, tsc, options...)
+	return []string{"node", filepath.Join(dir, "main.js")}, execute(dir, tsc, options...)
 }
 
 var errFormat = errors.New("gofmt writes it otherwise")

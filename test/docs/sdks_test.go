@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/weirmq/weir/internal/pgtest"
 )
 
 // story is what runs together on a page, in a database of its own.
@@ -87,7 +85,7 @@ func runProgram(t *testing.T, program func() ([]string, error), tables []string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := pgtest.New(t, pgtest.Options{})
+	db := newDatabase(t)
 	for _, statement := range tables {
 		if _, err := db.Conn(t).Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-// Runs blocks of a page, one after the other, with a client of the page's database.
+// What the blocks of the pages leave to their reader: a client of the page's database, and the end of workers.
 import { connect, Worker } from "@weirmq/client";
 
 export const weir = await connect<Record<string, any>>(process.env.WEIR_DSN!);
@@ -13,9 +13,3 @@ Worker.prototype.run = async function (this: Worker<any>) {
   await this.stop();
   await running;
 };
-
-for (const name of process.argv.slice(2)) {
-  await import(`./${name}.js`);
-  console.log("\x1e");
-}
-await weir.close();
