@@ -117,6 +117,11 @@ type reader struct {
 
 func (r *reader) followAll(blocks []block) {
 	r.Helper()
+	if slices.ContainsFunc(blocks, func(b block) bool { return b.language == "sh" }) {
+		if _, err := r.build(); err != nil { // before leases run
+			r.Fatal(err)
+		}
+	}
 	for _, b := range blocks {
 		r.follow(b)
 	}

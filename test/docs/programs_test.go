@@ -204,7 +204,7 @@ func writeGo(root, dir string, blocks []block) ([]string, error) {
 	}
 	program := filepath.Join(dir, "pages")
 	return []string{program}, execute(filepath.Join(root, "sdk", "go"), "go", "build", "-overlay",
-		filepath.Join(dir, "overlay.json"), "-gcflags=-e", "-o", program, "./pages")
+		filepath.Join(dir, "overlay.json"), "-o", program, "./pages")
 }
 
 func goName(b block) string { return "Block" + b.where[strings.LastIndex(b.where, ":")+1:] }
