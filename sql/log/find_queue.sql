@@ -3,8 +3,8 @@
 -- log's relations, which pg_upgrade, a standby and CREATE DATABASE ... TEMPLATE keep, as they keep transaction ids.
 -- pg_restore makes the two in another order than Weir, so that both OIDs cannot be the same again by chance.
 -- A queue that is moving is found in both of its logs, and so is one that has moved away since somebody was sent here,
--- which has nothing here. find_home: for who sends; of a queue that is leaving this log the row is null: he has been led
--- here by what was so before it began to move, and calls anew.
+-- which has nothing here. find_home: for who sends; of a queue that is leaving this log the row is null: he has been
+-- led here by what was so before it began to move, and calls anew.
 --
 -- Parameters:
 --   p_queue  name of the queue
