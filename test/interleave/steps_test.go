@@ -47,11 +47,11 @@ func parse(t *testing.T, text string) []step {
 	var all []step
 	for part := range strings.SplitSeq(text, ",") {
 		words := strings.Fields(part)
-		make, ok := steps[words[0]]
+		of, ok := steps[words[0]]
 		if !ok {
 			t.Fatalf("there is no step %q", part)
 		}
-		all = append(all, step{text: strings.Join(words, " "), args: words[1:], make: make})
+		all = append(all, step{text: strings.Join(words, " "), args: words[1:], make: of})
 	}
 	return all
 }
