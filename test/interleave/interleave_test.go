@@ -1,6 +1,7 @@
-// Package interleave_test runs small programs of two and three sessions in every order that their steps can have, not in
-// a sample of orders, and has an oracle judge each answer and what is left in the end: nothing lost, nothing delivered
-// twice, nothing that was rolled back, and each key in order. The gate runs a selection, `make nightly` all.
+// Package interleave_test runs small programs of two and three sessions in every order that their steps can have, not
+// in a sample of orders, and has an oracle judge each answer and what is left in the end: nothing lost, nothing
+// delivered twice, nothing that was rolled back, and each key in order. The gate runs a selection, `make nightly` all;
+// what fails prints its steps.
 package interleave_test
 
 import (
