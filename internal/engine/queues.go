@@ -94,7 +94,7 @@ func (c *Client) ListQueues(ctx context.Context) ([]Queue, error) {
 	return collect(ctx, c, "list queues", sqlListQueues, func(q *Queue) []any {
 		return []any{
 			&q.Name, &q.Log, &q.Lanes, &q.MessageBytesMax, &q.Priorities, &q.Aging, &q.TTL, &q.DedupWindow,
-			&q.BacklogMax, &q.JobRetention, &q.Paused, (*utc)(&q.CreatedAt),
+			&q.BacklogMax, &q.JobRetention, &q.Paused, (*utc)(&q.CreatedAt), &q.MovingFrom,
 		}
 	})
 }
