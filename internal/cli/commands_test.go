@@ -22,7 +22,10 @@ func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 	for _, step := range []struct{ args, want string }{
 		{"extend q " + claim + " --lease 2h", "lasts until 20"},
 		{"ack q " + claim + " 1000", "finished 1 message"},
+		{"get q 1001", "group default  claimed, claim " + claim + " of process "},
 		{"nack q " + claim + " 1001 --delay 1h --reason busy", "gave back 1 message"},
+		{"get q 1001", ", delivered 1 time\nreason"},
+		{"get q 1001 -o json", `"reason":"busy"`},
 		{"reject q " + claim + " 1002 --reason no", "rejected 1 message"},
 		{"dead list q", "no"},
 		{"dead show q 1002", "payload"},

@@ -27,6 +27,7 @@ from weir.types import (
     Ref,
     Schedule,
     Step,
+    Standing,
     StoredMessage,
     WorkflowStep,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "Sending",
     "Snooze",
     "Step",
+    "Standing",
     "StoredMessage",
     "Transaction",
     "Worker",
