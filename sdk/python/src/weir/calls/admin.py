@@ -334,7 +334,7 @@ _STATS = (
 
 def _http_stats(g: dict[str, Any]) -> GroupStats:
     at, blocker_age = g["delivered_at"], g["blocker_age_s"]
-    read = {
+    read: dict[str, Any] = {
         "oldest_age": timedelta(seconds=g["oldest_age_s"]),
         "delivered_at": None if at is None else parse_time(at),
         "blocker_age": None if blocker_age is None else timedelta(seconds=blocker_age),

@@ -235,12 +235,13 @@ def peek(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]
 _STORED = "id, key, payload::text, headers::text, enqueued_at, states::text, details::text"
 
 
+def _standing(known: dict[str, Any]) -> Standing:
+    times: dict[str, Any] = {name: parse_time(known[name]) for name in ("since", "until") if name in known}
+    return Standing(**(known | times))
+
+
 def _standings(details: dict[str, Any]) -> dict[str, Standing]:
-    times = {"since", "until"}
-    return {
-        group: Standing(**{name: parse_time(v) if name in times else v for name, v in known.items()})
-        for group, known in details.items()
-    }
+    return {group: _standing(known) for group, known in details.items()}
 
 
 def _stored(row: Row) -> StoredMessage:
