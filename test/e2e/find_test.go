@@ -94,7 +94,7 @@ func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b.see("All groups have finished it and its space was given back, or it was never sent.")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/" + ids[1]))
 	b.press("main", "Redrive")
-	b.line("default", "1 message of the group waits.")
+	b.line("default", "2 messages of the group wait.")
 }
 
 func TestMessagesAreFoundByTheirKeyInAnyState(t *testing.T) {
