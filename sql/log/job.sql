@@ -62,7 +62,8 @@ begin
         where e.id = any(v_ids)
         group by e.id)
     select t.id, t.kind, k.state,
-        case when k.state = 'running' then greatest(t.attempt, weir_log.attempt_of(q, s.claim, t.id)) else t.attempt end,
+        case when k.state = 'running' then greatest(t.attempt, weir_log.attempt_of(q, s.claim, t.id))
+             else t.attempt end,
         t.progress, t.result, t.error, t.enqueued_at, t.run_at, t.progress_at,
         case k.state
             when 'done' then t.done_at

@@ -36,7 +36,8 @@ begin
     loop
         v_ids := weir_log.job_ids(q, p_kind, coalesce(p_after, 0), greatest(p_max, 100));
         exit when cardinality(v_ids) = 0;
-        for o in select * from weir_log.job_statuses(q, v_ids) s where p_state is null or s.state = p_state order by s.id
+        for o in
+            select * from weir_log.job_statuses(q, v_ids) s where p_state is null or s.state = p_state order by s.id
         loop
             return next o;
             v_left := v_left - 1;

@@ -12,9 +12,10 @@ import (
 // list returns the jobs that list_jobs shows, each as number of the job and state.
 func (b bench) list(ids []int64, arguments string) string {
 	b.Helper()
-	return pgtest.QueryVal[string](b, b.db, `select coalesce(string_agg(array_position($1::bigint[], id) || ' ' || state, ', '
-		order by i), '') from weir.list_jobs('jobs'`+arguments+`) with ordinality
-		l (id, kind, state, attempt, progress, result, error, enqueued_at, run_at, progress_at, finished_at, cancelled_at, i)`,
+	return pgtest.QueryVal[string](b, b.db, `select coalesce(
+		string_agg(array_position($1::bigint[], id) || ' ' || state, ', ' order by i), '') from weir.list_jobs('jobs'`+arguments+`) with ordinality
+		l (id, kind, state, attempt, progress, result, error, enqueued_at, run_at, progress_at, finished_at,
+			cancelled_at, i)`,
 		ids)
 }
 
@@ -79,7 +80,8 @@ func TestAListOfJobsReadsOnUntilItHasFoundEnough(t *testing.T) {
 		ids := pgtest.QueryAll[int64](b, b.db, some)
 		b.exec(b.db.Pool(b), "select weir.cancel('jobs', $1)", ids[498])
 		for arguments, want := range map[string]string{
-			", 'cancelled'": "499 cancelled", ", 'waiting', 'k249', 1": "249 waiting", ", null, 'k0'": "250 waiting, 500 waiting",
+			", 'cancelled'": "499 cancelled", ", 'waiting', 'k249', 1": "249 waiting",
+			", null, 'k0'": "250 waiting, 500 waiting",
 		} {
 			if got := b.list(ids, arguments); got != want {
 				b.Errorf("list_jobs('jobs'%s): %s, want %s", arguments, got, want)

@@ -154,7 +154,8 @@ const states = {
 
   parked(known, { queue }) {
     if (known.behind) {
-      return ["It stands behind message ", h("a", { href: messageLink(queue, known.behind) }, known.behind), " of its key."];
+      const first = h("a", { href: messageLink(queue, known.behind) }, known.behind);
+      return ["It stands behind message ", first, " of its key."];
     }
     if (known.claim_id) return "It is the first of its key, and a consumer has it.";
     if (known.until) return `It is the first of its key, and is due ${until(known.until)}.`;

@@ -4,6 +4,7 @@ import { Code, disconnected, fromFetch, fromProblem, refuse, WeirError } from ".
 import { parseExact } from "./exact.js";
 import { HttpJobs, ofClaim } from "./http_jobs.js";
 import { groupPath, query, queuePath } from "./paths.js";
+import { groupStats, standings } from "./standing.js";
 import type {
   Binding,
   ClaimedMessage,
@@ -37,7 +38,7 @@ import type {
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
-import { encode, groupStats, standings } from "./values.js";
+import { encode } from "./values.js";
 
 /** How to talk to the server. */
 export interface HttpOptions {
@@ -524,7 +525,16 @@ function idsBody(ids: readonly Id[] | undefined): string {
 function stored(queue: string, m: Json): StoredMessage {
   const { key, payload, headers, states } = m;
   const enqueuedAt = new Date(m.enqueued_at);
-  return { queue, id: String(m.id), key, payload, headers, enqueuedAt, states, details: standings(m.details) };
+  return {
+    queue,
+    id: String(m.id),
+    key,
+    payload,
+    headers,
+    enqueuedAt,
+    states,
+    details: standings(m.details),
+  };
 }
 
 function message(at: GroupPath, m: Json): ClaimedMessage {

@@ -17,6 +17,7 @@ import { prepared, rowsOf, rowsOfOften, type Statement } from "./database.js";
 import { parseExact } from "./exact.js";
 import { fromDriver } from "./errors.js";
 import { SqlJobs } from "./sql_jobs.js";
+import { groupStats, standings } from "./standing.js";
 import type {
   Binding,
   ClaimedMessage,
@@ -53,12 +54,10 @@ import {
   casts,
   each,
   encode,
-  groupStats,
   json,
   list,
   number,
   parse,
-  standings,
   type Text,
   textOf,
   time,
@@ -502,7 +501,9 @@ function stored(queue: string, row: Row): StoredMessage {
     headers: parse(row.headers) as Headers | null,
     enqueuedAt: time(row.enqueued_at),
     states: parse(row.states) as StoredMessage["states"],
-    details: standings((parseExact(`{"details":${String(row.details)}}`, 1) as { details: Record<string, Row> }).details),
+    details: standings(
+      (parseExact(`{"details":${String(row.details)}}`, 1) as Record<"details", Row>).details,
+    ),
   };
 }
 

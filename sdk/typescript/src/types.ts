@@ -1,5 +1,9 @@
 /** What the parts of this package have in common: messages, options and the interface to a database or a server. */
 
+import type { GroupStats, Standing } from "./standing.js";
+
+export type { GroupStats, Standing } from "./standing.js";
+
 /**
  * The id of a message or a claim as this package takes it. Ids are 64-bit integers. What is returned is always a string
  * of digits: exact, and fit for JSON and for Map keys. Compare two with `BigInt(a) < BigInt(b)`.
@@ -141,24 +145,6 @@ export interface StoredMessage<T = unknown> {
   readonly states: Record<string, MessageState>;
   /** By group: what else is known. */
   readonly details: Record<string, Standing>;
-}
-
-/** What is known of how a group stands to a message; what is not known is left out. */
-export interface Standing {
-  /** Deliveries so far. */
-  readonly attempts?: number;
-  /** The claim that has it, or had it until its lease ended. */
-  readonly claimId?: string;
-  /** When it was claimed, parked or given up. */
-  readonly since?: Date;
-  /** When the lease ends, or it is due. */
-  readonly until?: Date;
-  /** The session that received it. */
-  readonly pid?: number;
-  /** The message of its key that is first. */
-  readonly behind?: string;
-  /** Why it is delivered again, or no more. */
-  readonly reason?: string;
 }
 
 /** How a group stands to a message. */
@@ -305,59 +291,6 @@ export interface Finding {
   readonly value: string | null;
   readonly message: string;
   readonly cure: string;
-}
-
-/** How a group stands. */
-export interface GroupStats {
-  readonly queue: string;
-  readonly group: string;
-  /** Messages that could be delivered now, limits and pauses apart. */
-  readonly waiting: number;
-  /** Of these: messages of claims whose lease has ended. */
-  readonly expired: number;
-  /** Messages under a claim whose lease goes on. */
-  readonly claimed: number;
-  /** Messages that are not due: delayed ones and retries. */
-  readonly delayed: number;
-  /** Of an ordered group: messages behind others of their key. */
-  readonly parked: number;
-  readonly dead: number;
-  /** How long the first that waits could have been delivered, in seconds; null when nothing waits. */
-  readonly oldestAgeS: number | null;
-  /** Whether the numbers of messages are counts; else some of them are estimates. */
-  readonly exact: boolean;
-  /** Messages sent to the queue a second, over the last minute at most. */
-  readonly sentRate: number;
-  /** Messages delivered to the group a second, likewise. */
-  readonly deliveredRate: number;
-  /** When the group was last delivered something; null when that is not known any more. */
-  readonly deliveredAt: Date | null;
-  /** Of its last claims, the leases that ended and were given to others. */
-  readonly expiries: number;
-  /** The key that has most of what waits in order. */
-  readonly hotKey: string | null;
-  /** The share of that which it has, 0 to 1. */
-  readonly hotKeyShare: number | null;
-  /** The limit that holds the group back. */
-  readonly heldBy: "concurrency" | "rate" | "key_concurrency" | null;
-  /** Lanes of the queue's keys. */
-  readonly lanes: number;
-  /** The log that the queue is in; what follows is about this log. */
-  readonly log: string;
-  /** Its closed segments that wait for this group. */
-  readonly heldSegments: number;
-  /** Its segments in use. */
-  readonly segments: number;
-  /** Its tables and indexes. */
-  readonly bytes: number;
-  /** What keeps its oldest closed segment, or the group. */
-  readonly blockedBy: string | null;
-  /** Process id, when that is a session. */
-  readonly blockerPid: number | null;
-  /** How long its transaction has been open, in seconds. */
-  readonly blockerAgeS: number | null;
-  /** Its last statement, as far as it may be seen. */
-  readonly blockerQuery: string | null;
 }
 
 /** How a job is enqueued. */

@@ -1,8 +1,7 @@
 /** How values become parameters of statements, and columns values. */
 
-import type { Row } from "./database.js";
 import { Code, refuse } from "./errors.js";
-import type { GroupStats, Id, Outgoing, Standing } from "./types.js";
+import type { Id, Outgoing } from "./types.js";
 import { digits } from "./types.js";
 
 /** How a parameter, which is always a text or null, becomes a value of the type that a function takes. */
@@ -80,53 +79,4 @@ export function time(text: unknown): Date {
 /** A time that may be null. */
 export function maybeTime(text: unknown): Date | null {
   return text === null ? null : time(text);
-}
-
-/** The details of a stored message, as they were read as JSON. */
-export function standings(details: Record<string, Row>): Record<string, Standing> {
-  return Object.fromEntries(Object.entries(details).map(([group, known]) => [group, standing(known)]));
-}
-
-function standing({ claim_id, since, until, behind, ...rest }: Row): Standing {
-  return {
-    ...rest,
-    ...(claim_id !== undefined && { claimId: String(claim_id) }),
-    ...(since !== undefined && { since: new Date(since as string) }),
-    ...(until !== undefined && { until: new Date(until as string) }),
-    ...(behind !== undefined && { behind: String(behind) }),
-  };
-}
-
-const maybeNumber = (value: unknown) => (value === null ? null : Number(value));
-
-/** How a group stands, from a row of stats or its JSON. */
-export function groupStats(g: Row): GroupStats {
-  return {
-    queue: g.queue as string,
-    group: g.group as string,
-    waiting: Number(g.waiting),
-    expired: Number(g.expired),
-    claimed: Number(g.claimed),
-    delayed: Number(g.delayed),
-    parked: Number(g.parked),
-    dead: Number(g.dead),
-    oldestAgeS: Number(g.waiting) > 0 ? maybeNumber(g.oldest_age_s) : null,
-    exact: g.exact as boolean,
-    sentRate: Number(g.sent_rate),
-    deliveredRate: Number(g.delivered_rate),
-    deliveredAt: g.delivered_at === null ? null : new Date(g.delivered_at as string),
-    expiries: Number(g.expiries),
-    hotKey: g.hot_key as string | null,
-    hotKeyShare: maybeNumber(g.hot_key_share),
-    heldBy: g.held_by as GroupStats["heldBy"],
-    lanes: Number(g.lanes),
-    log: g.log as string,
-    heldSegments: Number(g.held_segments),
-    segments: Number(g.segments),
-    bytes: Number(g.bytes),
-    blockedBy: g.blocked_by as string | null,
-    blockerPid: maybeNumber(g.blocker_pid),
-    blockerAgeS: maybeNumber(g.blocker_age_s),
-    blockerQuery: g.blocker_query as string | null,
-  };
 }
