@@ -445,7 +445,7 @@ Parameters:
   backlog_max        how many messages the slowest group may be behind by; 0 = no limit
   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years
 Returns: nothing.
-Raises: WR001, WR006, WR019
+Raises: WR001, WR006, WR019, WR061
 Locks: the queue's administration, until the transaction ends.
 $c$),
 ('drop_queue', $c$

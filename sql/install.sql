@@ -32,6 +32,7 @@ begin;
 \ir tables/logs.sql
 \ir tables/queues.sql
 \ir tables/keyed_queues.sql
+\ir tables/ended_epochs.sql
 \ir tables/groups.sql
 \ir tables/dead_letters.sql
 \ir tables/cancellations.sql
@@ -110,6 +111,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/lease.sql
 \ir log/has_work.sql
 \ir log/ready_lanes.sql
+\ir log/undrained_lane.sql
 \ir log/read_again.sql
 \ir log/claim_messages.sql
 \ir log/claim_state.sql
@@ -291,6 +293,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/carry_claims.sql
 \ir log/rotate_claims.sql
 \ir log/trim_delayed.sql
+\ir log/trim_key_epochs.sql
 \ir functions/maintain_step.sql
 \ir functions/maintain.sql
 -- Looking at messages

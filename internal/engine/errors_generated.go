@@ -70,6 +70,8 @@ const (
 	CodeInvalidWorkflow = "WR055"
 	// CodeConflictingSettings: The settings of a group do not go together; nothing was changed.
 	CodeConflictingSettings = "WR060"
+	// CodeTooManyLanes: The number of lanes of a queue was changed too often while lanes of earlier numbers still hold messages, or may be sent some; nothing was changed.
+	CodeTooManyLanes = "WR061"
 )
 
 // codeInfo is what errors.csv says about a SQLSTATE.
@@ -119,4 +121,5 @@ var codeInfos = map[string]codeInfo{
 	CodeScheduleExists:      {Name: "schedule_exists", Status: 409, Retryable: false},
 	CodeInvalidWorkflow:     {Name: "invalid_workflow", Status: 400, Retryable: false},
 	CodeConflictingSettings: {Name: "conflicting_settings", Status: 400, Retryable: false},
+	CodeTooManyLanes:        {Name: "too_many_lanes", Status: 409, Retryable: true},
 }

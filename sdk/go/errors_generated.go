@@ -70,4 +70,6 @@ var (
 	ErrInvalidWorkflow = known("WR055", "invalid_workflow", false)
 	// ErrConflictingSettings is WR060: The settings of a group do not go together; nothing was changed.
 	ErrConflictingSettings = known("WR060", "conflicting_settings", false)
+	// ErrTooManyLanes is WR061: The number of lanes of a queue was changed too often while lanes of earlier numbers still hold messages, or may be sent some; nothing was changed.
+	ErrTooManyLanes = known("WR061", "too_many_lanes", true)
 )

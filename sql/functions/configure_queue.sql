@@ -12,7 +12,7 @@
 --   backlog_max        how many messages the slowest group may be behind by; 0 = no limit
 --   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years
 -- Returns: nothing.
--- Raises: WR001, WR006, WR019
+-- Raises: WR001, WR006, WR019, WR061
 -- Locks: the queue's administration, until the transaction ends.
 create or replace function weir.configure_queue(
     queue_name text,

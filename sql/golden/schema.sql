@@ -151,6 +151,7 @@
 -- table weir_internal.bindings of - with -
 -- table weir_internal.cancellations of - with -
 -- table weir_internal.dead_letters of - with -
+-- table weir_internal.ended_epochs of - with -
 -- table weir_internal.groups of - with -
 -- table weir_internal.installation of - with -
 -- table weir_internal.keyed_queues of - with -
@@ -404,6 +405,10 @@
 -- column weir_internal.delayed_row.queue_no no. 2 integer p 
 -- column weir_internal.delayed_row.reason no. 11 text x 
 -- column weir_internal.delayed_row.txid no. 1 xid8 p 
+-- column weir_internal.ended_epochs.ended_by no. 3 xid8 p not null 
+-- column weir_internal.ended_epochs.next_lane no. 2 integer p not null 
+-- column weir_internal.ended_epochs.queue_no no. 1 integer p not null 
+-- column weir_internal.ended_epochs.written_by no. 4 xid8 p 
 -- column weir_internal.found_record.attempts no. 8 integer p 
 -- column weir_internal.found_record.enqueued_at no. 6 timestamp with time zone p 
 -- column weir_internal.found_record.group_no no. 7 integer p 
@@ -903,6 +908,7 @@
 -- CREATE UNIQUE INDEX dead_letters_pkey ON weir_internal.dead_letters USING btree (group_no, id)
 -- CREATE UNIQUE INDEX dedup_0_key ON weir_log.dedup_0 USING btree (queue_no, key)
 -- CREATE UNIQUE INDEX dedup_1_key ON weir_log.dedup_1 USING btree (queue_no, key)
+-- CREATE UNIQUE INDEX ended_epochs_pkey ON weir_internal.ended_epochs USING btree (queue_no, next_lane)
 -- CREATE UNIQUE INDEX groups_pkey ON weir_internal.groups USING btree (no)
 -- CREATE UNIQUE INDEX groups_queue_no_name_key ON weir_internal.groups USING btree (queue_no, name)
 -- CREATE UNIQUE INDEX installation_pkey ON weir_internal.installation USING btree (only_row)
@@ -927,6 +933,8 @@
 -- constraint on weir_internal.cancellations PRIMARY KEY (queue_no, id)
 -- constraint on weir_internal.dead_letters FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.dead_letters PRIMARY KEY (group_no, id)
+-- constraint on weir_internal.ended_epochs FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
+-- constraint on weir_internal.ended_epochs PRIMARY KEY (queue_no, next_lane)
 -- constraint on weir_internal.groups FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
 -- constraint on weir_internal.groups PRIMARY KEY (no)
 -- constraint on weir_internal.groups UNIQUE (queue_no, name)
@@ -1225,8 +1233,10 @@
 -- function weir_log.backlog(q weir_internal.queues, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.backlog_of(q weir_internal.queues, g weir_internal.groups, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.base() returns weir_internal.claim s - {owner=X/owner}
+-- function weir_log.begin_epoch(q weir_internal.queues) returns integer[] v - {owner=X/owner}
 -- function weir_log.bump_cursor(g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.bury(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.delayed_row[], p_reason text) returns void v - {owner=X/owner}
+-- function weir_log.can_see(p_txid xid8) returns boolean v - {owner=X/owner}
 -- function weir_log.cancel(p_queue text, p_id bigint, p_reason text) returns text v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.cancelled(p_queue text, p_claims bigint[]) returns TABLE(claim_id bigint, id bigint) v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.carry_claims(p_table integer) returns void v - {owner=X/owner}
@@ -1328,7 +1338,7 @@
 -- function weir_log.head_3(c weir_internal.claim, p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean, p_max integer) returns weir_internal.waiting_record[] s - {owner=X/owner}
 -- function weir_log.held_by(g weir_internal.groups) returns text v - {owner=X/owner}
 -- function weir_log.held_claim(q weir_internal.queues, p_claim bigint, p_ids bigint[], OUT parts weir_internal.claim[], OUT ids int8multirange, OUT done int8multirange, OUT taken int8multirange, OUT deadline timestamp with time zone, OUT parked boolean, OUT asked int8multirange) returns record v - {owner=X/owner}
--- function weir_log.hold_back(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record, OUT messages weir.message_record, OUT pos bigint, OUT stopped boolean) returns record v - {owner=X/owner}
+-- function weir_log.hold_back(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record) returns weir.message_record v - {owner=X/owner}
 -- function weir_log.hot_key(g weir_internal.groups, p_waiting weir_internal.waiting_record[], OUT key text, OUT n double precision) returns record s - {owner=X/owner}
 -- function weir_log.in_key_queues(g weir_internal.groups, p_ids bigint[]) returns bigint[] s - {owner=X/owner}
 -- function weir_log.inflight_0(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record v - {owner=X/owner}
@@ -1343,9 +1353,9 @@
 -- function weir_log.is_free(q weir_internal.queues, g weir_internal.groups, p_key_queue text, p_no bigint, INOUT p_cursors weir_internal.claim[], OUT is_so boolean) returns record v - {owner=X/owner}
 -- function weir_log.is_parked(g weir_internal.groups, p_lane integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_stale(p_table integer) returns boolean v - {owner=X/owner}
+-- function weir_log.is_stored(q weir_internal.queues, p_from integer, p_to integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_unclaimed(c weir_internal.claim, p_since timestamp with time zone, p_seg bigint, p_txid xid8, p_id bigint, p_enqueued_at timestamp with time zone) returns boolean v - {owner=X/owner}
 -- function weir_log.is_unclaimed(g weir_internal.groups, p_base weir_internal.claim, f weir_internal.found_record) returns boolean s - {owner=X/owner}
--- function weir_log.is_unfinished(g weir_internal.groups, p_from integer, p_to integer) returns boolean v - {owner=X/owner}
 -- function weir_log.job(p_queue text, p_id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.job_events(q weir_internal.queues, p_ids bigint[]) returns SETOF weir_internal.job_event v - {owner=X/owner}
 -- function weir_log.job_state_of(q weir_internal.queues, p_ids bigint[], p_txids xid8[]) returns TABLE(id bigint, state text, claim bigint) v - {owner=X/owner}
@@ -1360,7 +1370,7 @@
 -- function weir_log.lane_cursors(p_queue integer, p_lane integer) returns TABLE(since timestamp with time zone, c weir_internal.claim) v - {owner=X/owner}
 -- function weir_log.lane_of(q weir_internal.queues, p_key text) returns integer v - {owner=X/owner}
 -- function weir_log.lane_remainder(p_seg bigint, p_table integer, p_queue integer, p_lane integer, p_bytes bigint, OUT rows tid[], OUT bytes bigint, OUT holder integer) returns record v - {owner=X/owner}
--- function weir_log.lane_rows(p_ring bigint, g weir_internal.groups, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
+-- function weir_log.lane_rows(g weir_internal.groups, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.lanes(q weir_internal.queues) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_behind(p_snapshot pg_snapshot) returns SETOF weir_internal.claim v - {owner=X/owner}
 -- function weir_log.lanes_in(p_table integer, p_queue integer, p_lane integer, p_max integer) returns TABLE(queue_no integer, lane integer) v - {owner=X/owner}
@@ -1459,6 +1469,7 @@
 -- function weir_log.rotate_dedup(p_bytes bigint DEFAULT 16777216) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_log.rotate_jobs(p_bytes bigint DEFAULT 16777216) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_log.rotation_blocker(p_queue text, OUT what text, OUT pid integer, OUT age interval, OUT query text) returns record s - {owner=X/owner}
+-- function weir_log.rows_of(p_ring bigint, g weir_internal.groups, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.sample_0(p_cursors weir_internal.claim[], p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean) returns weir_internal.waiting_record[] s - {owner=X/owner}
 -- function weir_log.sample_1(p_cursors weir_internal.claim[], p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean) returns weir_internal.waiting_record[] s - {owner=X/owner}
 -- function weir_log.sample_2(p_cursors weir_internal.claim[], p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean) returns weir_internal.waiting_record[] s - {owner=X/owner}
@@ -1494,8 +1505,10 @@
 -- function weir_log.trim_cancellations() returns integer v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
 -- function weir_log.trim_delayed() returns integer v - {owner=X/owner}
 -- function weir_log.trim_delayed_of(p_queue integer) returns integer v - {owner=X/owner}
+-- function weir_log.trim_epochs_of(q weir_internal.queues) returns weir_internal.queues v - {owner=X/owner}
 -- function weir_log.trim_group_key_queues(g weir_internal.groups) returns integer v - {owner=X/owner}
 -- function weir_log.trim_inflight(g weir_internal.groups, c weir_internal.claim) returns weir_internal.claim v - {owner=X/owner}
+-- function weir_log.trim_key_epochs() returns integer v - {owner=X/owner}
 -- function weir_log.trim_key_queues() returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir_log.trim_parked() returns integer v - {owner=X/owner}
 -- function weir_log.trim_rest() returns integer v - {owner=X/owner}
@@ -1504,6 +1517,7 @@
 -- function weir_log.try_lanes(q weir_internal.queues, g weir_internal.groups, p_key_queue text) returns boolean v - {owner=X/owner}
 -- function weir_log.turn_ring(p_ring text, p_bytes bigint, p_window interval) returns integer v - {owner=X/owner}
 -- function weir_log.unclaimed(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max bigint) returns bigint v - {owner=X/owner}
+-- function weir_log.undrained_lane(q weir_internal.queues, g weir_internal.groups, p_below integer) returns integer v - {owner=X/owner}
 -- function weir_log.unfinished(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v - {owner=X/owner}
 -- function weir_log.unfinished_0(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.unfinished_1(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] v - {owner=X/owner}

@@ -33,6 +33,8 @@ declare
     v_cursors weir_internal.claim[] := '{}';
 begin
     perform weir_log.adopt_rings();
+    update weir_internal.ended_epochs e set ended_by = pg_current_xact_id(), written_by = null
+    from weir_internal.queues w where w.no = e.queue_no and w.log_no = p_log;
     for q in select * from weir_internal.queues w where w.log_no = p_log order by w.no loop
         perform weir_log.adopt_delayed(q);
         for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.no loop

@@ -5,6 +5,9 @@
 -- interval is exhausted, cur becomes prev and a new snapshot becomes cur. All is stored with the claim; an empty lane
 -- writes nothing. What is too old or joins a key queue is passed over once: the cursor is stored behind it.
 --
+-- An ordered group claims in a lane of keys only when it has finished the lanes of earlier epochs. That is asked after
+-- the interval's snapshot was taken: whatever its transaction found committed when it began was visible by then.
+--
 -- Parameters:
 --   q        the queue
 --   g        the group
@@ -24,7 +27,6 @@ declare
     s weir_internal.reading;
     r weir_internal.log_record;
     o weir.message_record;
-    h record;                  -- ordered: what of a record may be claimed
     v_out weir.message_record[] := '{}';
     v_ids int8multirange := '{}';
     v_taken int := 0;
@@ -33,7 +35,7 @@ declare
     v_fresh boolean := c.finished; -- the interval ends now
     v_passed int := 0;         -- what was too old, had to wait for its key, or was set aside
     v_more boolean;            -- the segment has more of this interval
-    v_stopped boolean := false; -- ordered: a claim that has the next key is being settled at this moment
+    v_epoch int;               -- ordered: the first lane of the epoch, when there are earlier ones
 begin
     if c.finished then
         c := weir_log.next_interval(c);
@@ -42,6 +44,12 @@ begin
         c := weir_log.trim_inflight(g, c);
         if c.lane < 16 and (cardinality(c.inflight) > 0 or weir_log.is_parked(g, c.lane)) then
             return '{}'; -- messages without keys follow each other
+        end if;
+        if c.lane >= q.key_epochs[2] then
+            v_epoch := (select max(e) from unnest(q.key_epochs) e where e <= c.lane);
+            if weir_log.undrained_lane(q, g, v_epoch) is not null then
+                return '{}';
+            end if;
         end if;
     end if;
     loop
@@ -65,10 +73,7 @@ begin
                     o.n := 0;
                 elsif g.ordered and c.lane >= 16 then
                     v_passed := v_passed + o.n;
-                    h := weir_log.hold_back(q, g, c, o);
-                    o := h.messages;
-                    s.pos := h.pos;
-                    v_stopped := h.stopped;
+                    o := weir_log.hold_back(q, g, c, o);
                     v_passed := v_passed - o.n;
                 end if;
                 if o.n > 0 then
@@ -91,7 +96,7 @@ begin
         c.txid := s.txid;
         c.pos := s.pos;
         if v_more then
-            exit when v_taken >= p_want or v_stopped or v_passed >= 1000 or g.keyed and v_passed >= p_want;
+            exit when v_taken >= p_want or v_passed >= 1000 or g.keyed and v_passed >= p_want;
         elsif c.seg < v_hi then
             exit when v_taken > 0; -- a claim stays within one segment
             c.seg := weir_log.next_segment(c.seg + 1, v_hi, c.prev);
@@ -104,6 +109,7 @@ begin
             exit when c.finished;
             v_fresh := true;
             c := weir_log.next_interval(c);
+            exit when v_epoch is not null and weir_log.undrained_lane(q, g, v_epoch) is not null;
         end if;
     end loop;
     if v_taken > 0 then

@@ -1,14 +1,17 @@
--- weir_log.configure_queue(p_queue, p_settings)
+-- weir_log.configure_queue(p_queue, p_settings), weir_log.begin_epoch(q)
 -- Changes a queue's settings. Calls under way end as they began. A new number of lanes for keys begins a new epoch:
--- lanes of new numbers, so that an ordered group can finish the old ones first.
+-- lanes of new numbers, so that an ordered group can finish the old ones first. At most 16 epochs are looked into, and
+-- nobody claims out of key queues when one begins, since who does locks all lanes that a key may have.
 --
 -- Parameters:
 --   p_queue     name of the queue
 --   p_settings  as weir.configure_queue takes them, by name; null or missing = as it is; dedup_window, backlog_max: 0 =
 --               none
--- Returns: nothing.
--- Raises: WR001, WR006, WR019
--- Locks: the queue's administration, until the transaction ends.
+--   q           the queue as it is
+-- Returns: configure_queue: nothing. begin_epoch: its key_epochs as they are then.
+-- Raises: WR001, WR006, WR019, WR061
+-- Locks: the queue's administration; with a new number of lanes, lane -1 of its ordered groups, waited for: until the
+-- transaction ends.
 create or replace function weir_log.configure_queue(p_queue text, p_settings jsonb)
 returns void
 language plpgsql
@@ -26,7 +29,7 @@ begin
     q.backlog_max := nullif(q.backlog_max, 0);
     perform weir_internal.check_queue_settings(q);
     if q.key_lanes <> o.key_lanes then
-        q.key_epochs := o.key_epochs || (o.key_epochs[cardinality(o.key_epochs)] + o.key_lanes);
+        q.key_epochs := weir_log.begin_epoch(o);
     end if;
     if q.backlog_max is distinct from o.backlog_max then
         q.backlog_sequence := coalesce(weir_internal.start_backlog(q.no), q.backlog_sequence);
@@ -42,5 +45,28 @@ begin
         update weir_log.parked p set due_at = p.enqueued_at + q.ttl
         where p.queue_no = q.no and q.ttl > interval '0' and p.due_at > p.enqueued_at + q.ttl;
     end if;
+end
+$$;
+create or replace function weir_log.begin_epoch(q weir_internal.queues)
+returns int[]
+language plpgsql
+as $$
+declare
+    g weir_internal.groups;
+    v_next int := q.key_epochs[cardinality(q.key_epochs)] + q.key_lanes;
+begin
+    for g in select * from weir_internal.groups w where w.queue_no = q.no and w.ordered order by w.no loop
+        perform weir_log.lock_cursor(weir_internal.lane_lock(g.no, -1, 1));
+    end loop;
+    q := weir_log.trim_epochs_of(q);
+    if cardinality(q.key_epochs) >= 16 then
+        raise exception 'the number of lanes of queue "%" was changed % times, and lanes of all are still looked into',
+            q.name, cardinality(q.key_epochs) - 1
+            using errcode = 'WR061',
+            hint = 'Let every group finish what was sent before the changes (weir.stats), and older transactions end '
+                '(pg_stat_activity); then change it again.';
+    end if;
+    insert into weir_internal.ended_epochs values (q.no, v_next, pg_current_xact_id(), null);
+    return q.key_epochs || v_next;
 end
 $$;

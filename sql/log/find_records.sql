@@ -47,7 +47,8 @@ as $$
 begin
     return array(select generate_series(0, 7))
         || case when q.keyed or exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
-            then array(select generate_series(16, q.key_epochs[cardinality(q.key_epochs)] + q.key_lanes - 1))
+            then array(
+                select generate_series(q.key_epochs[1], q.key_epochs[cardinality(q.key_epochs)] + q.key_lanes - 1))
             else '{}' end;
 end
 $$;

@@ -12,22 +12,19 @@
 --   c       the lane's cursor, as weir_log.trim_inflight returned it
 --   o       messages of a lane of keys
 --   p_lane  a lane
--- Returns: messages, what may be claimed of the record, n perhaps 0; pos, the id of the last message that was seen to;
---   stopped, whether that is not the record's last. is_parked: whether messages of the lane stand in key queues.
+-- Returns: hold_back: what may be claimed of the record, n perhaps 0. is_parked: whether messages of the lane stand in
+-- key queues.
 -- Raises: WR016
 -- Locks: the locks of claims that hold the same keys, tried, until the transaction ends; ROW EXCLUSIVE on `parked`.
 create or replace function weir_log.hold_back(
-    q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record,
-    out messages weir.message_record, out pos bigint, out stopped boolean)
+    q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record)
+returns weir.message_record
 language plpgsql
 as $$
 declare
     v_queues text[] := '{}'; -- key queues of the record that may not be free
     v_wait record;
 begin
-    messages := o;
-    pos := coalesce(o.ids[o.n], o.first_id + o.n - 1);
-    stopped := false;
     if o.n = 1 then
         if weir_internal.hash_of(o.keys[1], c.lane) = any(c.keys) or exists (
                 select from weir_log.parked p
@@ -43,7 +40,7 @@ begin
                     where p.group_no = g.no and p.key_queue = weir_internal.line_of(k.key, c.lane) limit 1));
     end if;
     if v_queues = '{}' then
-        return;
+        return o;
     end if;
     v_wait := weir_log.keys_that_wait(q, g, c, v_queues);
     if v_wait.behind <> '{}' then
@@ -53,8 +50,9 @@ begin
         perform weir_log.park(q, g, c.lane, weir_log.messages_with(o, c.lane, v_wait.late), null, null, true);
     end if;
     if v_wait.behind || v_wait.late <> '{}' then
-        messages := weir_log.messages_without(o, c.lane, v_wait.behind || v_wait.late);
+        return weir_log.messages_without(o, c.lane, v_wait.behind || v_wait.late);
     end if;
+    return o;
 end
 $$;
 create or replace function weir_log.is_parked(g weir_internal.groups, p_lane int)

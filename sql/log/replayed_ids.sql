@@ -25,11 +25,11 @@ begin
         execute format(
             'select range_agg(case when i is null then int8range(l.id - l.n + 1, l.id + 1) else int8range(i, i + 1) end)
              from %s l left join lateral unnest(l.ids) i on true
-             where l.queue_no = $1 and l.lane >= 0 and ($2 is null or l.enqueued_at >= $2)
+             where l.queue_no = $1 and (l.lane between 0 and 15 or l.lane >= $6) and ($2 is null or l.enqueued_at >= $2)
                  and ($3 is null or l.txid > $3 or l.txid = $3 and (l.lane <> $4 or l.id >= $5)) %s',
             t.table_name, t.condition)
         into v_ids
-        using q.no, p.since, case when v_no = p.seg then p.txid end, p.lane, p.id;
+        using q.no, p.since, case when v_no = p.seg then p.txid end, p.lane, p.id, q.key_epochs[1];
         v_all := v_all + coalesce(v_ids, '{}');
     end loop;
     return v_all;

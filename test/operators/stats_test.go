@@ -310,8 +310,8 @@ func TestTenThousandIdleQueuesCostLittle(t *testing.T) {
 	db.Exec(t, "select count(weir.create_queue('q' || i)) from generate_series(1, $1::int) i", queues)
 	conn := db.Conn(t)
 	for _, sql := range []string{
-		"do $$ begin for i in 1 .. %d loop perform weir.send('q' || i, '1'); end loop; end $$",
-		"do $$ begin for i in 1 .. %d loop perform weir.pop('q' || i); end loop; end $$",
+		"do $$ begin for i in 1 .. %d loop perform weir.send('q' || i, '1'); commit; end loop; end $$",
+		"do $$ begin for i in 1 .. %d loop perform weir.pop('q' || i); commit; end loop; end $$",
 	} {
 		if _, err := conn.Exec(t.Context(), fmt.Sprintf(sql, queues)); err != nil {
 			t.Fatal(err)

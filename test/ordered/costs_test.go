@@ -18,7 +18,7 @@ func TestAReceiveReadsLittleHoweverManyKeysAreInTrouble(t *testing.T) {
 		keys       = 20000
 		bufferMost = 400 // 50 to 280 are read; a walk over what is parked takes thousands
 	)
-	each(t, "max_attempts => 100", func(l lines) {
+	alone(t, "max_attempts => 100", func(l lines) {
 		batch := func(n int, delay string) {
 			l.db.Exec(l, `select cardinality(weir_log.send_batch($1, array_fill('1'::jsonb, array[1000]),
 				array(select 'key' || (i + 1000 * k) from generate_series(1, 1000) i), null, $3::text::interval, null))

@@ -66,6 +66,12 @@ type lines struct {
 func each(t *testing.T, options string, test func(l lines)) {
 	t.Helper()
 	t.Parallel()
+	alone(t, options, test)
+}
+
+// alone is each for a test beside which no other shall have a transaction open: rows that died stay while one is.
+func alone(t *testing.T, options string, test func(l lines)) {
+	t.Helper()
 	pgtest.Each(t, func(t *testing.T, db *pgtest.DB) {
 		create(t, db, 1, options)
 		test(lines{t, db, surface.StoppedClock(t, db)})

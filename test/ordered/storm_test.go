@@ -158,24 +158,58 @@ type storm struct {
 
 func TestEachKeyIsSeenInOrderThroughAStorm(t *testing.T) { //nolint:tparallel // one storm after the other
 	t.Parallel()
-	for name, keys := range map[string]func(r *rand.Rand) int{
-		"a few keys": func(r *rand.Rand) int { return int(r.ExpFloat64() * 5) },
-		"Zipf": func(r *rand.Rand) int {
-			return int(rand.NewZipf(r, 1.1, 1, 400).Uint64())
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
+	few := func(r *rand.Rand) int { return int(r.ExpFloat64() * 5) }
+	zipf := func(r *rand.Rand) int { return int(rand.NewZipf(r, 1.1, 1, 400).Uint64()) }
+	for _, test := range []struct {
+		name  string
+		keys  func(r *rand.Rand) int
+		lanes bool
+	}{{"a few keys", few, false}, {"Zipf", zipf, false}, {"lanes that change", few, true}} {
+		t.Run(test.name, func(t *testing.T) {
 			pgtest.EachMajor(t, func(t *testing.T, major int) {
 				t.Parallel()
 				db := pgtest.New(t, pgtest.Options{Major: major})
 				create(t, db, 3, "max_attempts => 1000, backoff_min => '10 ms', backoff_max => '60 ms'")
 				raging, stop := context.WithTimeout(t.Context(), time.Duration(pgtest.Longer())*3*time.Second)
 				defer stop()
-				s := &storm{T: t, checker: newChecker(), db: db, raging: raging, keys: keys}
+				s := &storm{T: t, checker: newChecker(), db: db, raging: raging, keys: test.keys}
+				var change sync.WaitGroup
+				if test.lanes {
+					change.Go(func() { s.changeLanes(rand.New(rand.NewPCG(uint64(major), 50))) })
+				}
 				s.rage(uint64(major))
+				change.Wait()
 			})
 		})
 	}
+}
+
+// changeLanes changes the number of lanes again and again, while the log and its claim log turn.
+func (s *storm) changeLanes(r *rand.Rand) {
+	conn := s.db.Conn(s)
+	s.db.Exec(s, "select weir.drop_group($1, 'default')", queue) // nobody consumes it, so it would keep all lanes
+	s.db.Exec(s, "update weir_internal.logs set segment_bytes = 100000, claims_bytes = 100000")
+	changes, refused := 0, 0
+	for s.raging.Err() == nil {
+		_, err := conn.Exec(s.Context(), "select weir.configure_queue($1, lanes => $2)", queue, 1+r.IntN(9))
+		if surface.SQLState(err) == "WR061" {
+			refused++
+		} else if err != nil {
+			s.Error(err)
+		} else {
+			changes++
+		}
+		if r.IntN(4) == 0 {
+			if _, err := surface.Maintain(s.Context(), conn); err != nil {
+				s.Error(err)
+			}
+		}
+		pause(s.raging, time.Duration(r.IntN(60))*time.Millisecond)
+	}
+	if changes < 5 {
+		s.Errorf("the number of lanes was changed only %d times", changes)
+	}
+	s.Logf("%d changes of the number of lanes, %d were refused", changes, refused)
 }
 
 func (s *storm) rage(seed uint64) {

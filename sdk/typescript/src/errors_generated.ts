@@ -68,6 +68,8 @@ export const Code = {
   invalidWorkflow: "WR055",
   /** The settings of a group do not go together; nothing was changed. */
   conflictingSettings: "WR060",
+  /** The number of lanes of a queue was changed too often while lanes of earlier numbers still hold messages, or may be sent some; nothing was changed. */
+  tooManyLanes: "WR061",
 } as const;
 
 /** What errors.csv says about a SQLSTATE. */
@@ -112,4 +114,5 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR054", { name: "schedule_exists", status: 409, retryable: false }],
   ["WR055", { name: "invalid_workflow", status: 400, retryable: false }],
   ["WR060", { name: "conflicting_settings", status: 400, retryable: false }],
+  ["WR061", { name: "too_many_lanes", status: 409, retryable: true }],
 ]);

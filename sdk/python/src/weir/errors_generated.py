@@ -104,6 +104,9 @@ INVALID_WORKFLOW = "WR055"
 CONFLICTING_SETTINGS = "WR060"
 """The settings of a group do not go together; nothing was changed."""
 
+TOO_MANY_LANES = "WR061"
+"""The number of lanes of a queue was changed too often while lanes of earlier numbers still hold messages, or may be sent some; nothing was changed."""
+
 
 class CodeInfo(NamedTuple):
     """What errors.csv says about a SQLSTATE."""
@@ -147,4 +150,5 @@ CODES = {
     SCHEDULE_EXISTS: CodeInfo("schedule_exists", 409, False),
     INVALID_WORKFLOW: CodeInfo("invalid_workflow", 400, False),
     CONFLICTING_SETTINGS: CodeInfo("conflicting_settings", 400, False),
+    TOO_MANY_LANES: CodeInfo("too_many_lanes", 409, True),
 }
