@@ -13,7 +13,8 @@ import (
 func (b bench) list(ids []int64, arguments string) string {
 	b.Helper()
 	return pgtest.QueryVal[string](b, b.db, `select coalesce(
-		string_agg(array_position($1::bigint[], id) || ' ' || state, ', ' order by i), '') from weir.list_jobs('jobs'`+arguments+`) with ordinality
+		string_agg(array_position($1::bigint[], id) || ' ' || state, ', ' order by i), '')
+		from weir.list_jobs('jobs'`+arguments+`) with ordinality
 		l (id, kind, state, attempt, progress, result, error, enqueued_at, run_at, progress_at, finished_at,
 			cancelled_at, i)`,
 		ids)
