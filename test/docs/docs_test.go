@@ -25,30 +25,56 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 func TestWhatThePagesSayToTypeWorks(t *testing.T) {
 	t.Parallel()
 	build := sync.OnceValues(func() (string, error) { return buildProgram(t) })
+	byPage, all := map[string][]block{}, []block(nil)
 	for _, path := range pages(t, "docs", "docs/tasks") {
-		blocks := readPage(t, path)
-		if len(blocks) == 0 {
-			continue
-		}
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			r := &reader{
-				T: t, dir: t.TempDir(), build: build,
-				sessions: map[string]*pgx.Conn{}, variables: map[string]map[string]string{},
-			}
-			switch filepath.Base(path) {
-			case "operating.md":
-				r.db = r.site()
-			case "security.md":
-				r.db = r.secured()
-			default:
-				r.db = pgtest.New(t, pgtest.Options{})
-			}
-			for _, b := range blocks {
-				r.follow(b)
-			}
-		})
+		byPage[path] = readPage(t, path)
+		all = append(all, byPage[path]...)
 	}
+	programs := newPrograms(t, all)
+	for path, blocks := range byPage {
+		for _, s := range []story{inSQL, overHTTP, inPython, inTypeScript, inGo} {
+			part := of(blocks, s)
+			if len(part) == 0 {
+				continue
+			}
+			t.Run(filepath.Base(path)+"/"+string(s), func(t *testing.T) {
+				t.Parallel()
+				if program := programs[s]; program != nil {
+					runProgram(t, program, tables(blocks), part)
+				} else {
+					newReader(t, build, filepath.Base(path)).followAll(part)
+				}
+			})
+		}
+	}
+}
+
+// newReader returns a reader of a page, with the database that the page takes for granted.
+func newReader(t *testing.T, build func() (string, error), page string) *reader {
+	t.Helper()
+	r := &reader{
+		T: t, dir: t.TempDir(), build: build,
+		sessions: map[string]*pgx.Conn{}, variables: map[string]map[string]string{},
+	}
+	switch page {
+	case "operating.md":
+		r.db = r.site()
+	case "security.md":
+		r.db = r.secured()
+	default:
+		r.db = newDatabase(t)
+	}
+	return r
+}
+
+// newDatabase makes a database whose upkeep somebody has seen to, however long ago its template was made.
+func newDatabase(t *testing.T) *pgtest.DB {
+	t.Helper()
+	db := pgtest.New(t, pgtest.Options{})
+	if _, err := db.Conn(t).Exec(t.Context(), "call weir.maintain()"); err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // pages returns the paths of the pages in folders of the repository.
@@ -87,6 +113,18 @@ type reader struct {
 	sessions  map[string]*pgx.Conn
 	variables map[string]map[string]string // by session
 	address   string                       // of the HTTP server, once a script has needed one
+}
+
+func (r *reader) followAll(blocks []block) {
+	r.Helper()
+	if slices.ContainsFunc(blocks, func(b block) bool { return b.language == "sh" }) {
+		if _, err := r.build(); err != nil { // before leases run
+			r.Fatal(err)
+		}
+	}
+	for _, b := range blocks {
+		r.follow(b)
+	}
 }
 
 func (r *reader) follow(b block) {

@@ -60,7 +60,7 @@ func readPage(t *testing.T, path string) []block {
 func addBlock(t *testing.T, blocks []block, b block) []block {
 	t.Helper()
 	switch b.language {
-	case "sql", "sh":
+	case "sql", "sh", "python", "ts", "go":
 		return append(blocks, b)
 	case "console", "":
 		return blocks
