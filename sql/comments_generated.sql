@@ -472,10 +472,26 @@ Raises: WR001, WR002, WR005
 Locks: the queue's administration lock and the one that create_queue takes, until the transaction ends. Senders and
 consumers are not held up.
 $c$),
+('move_queue', $c$
+Moves a queue to another log of the database while it is in use: one that lags by much, so that it does not keep the
+space that others have finished with, or one that shall have other settings of its log. New messages go to the new
+log from the commit on; each group finishes first what the old one has, and a group with an order or limits also what
+it holds of that. Claims, dead letters, keys that count for dedup, jobs, settings and rights stay as they are. When
+the old log has nothing left of the queue, maintain ends the move; until then list_queues shows `moving_from`.
+
+Parameters:
+  queue_name  the queue
+  log_name    the log, see weir.create_log; the one that the queue is in: nothing is done
+Returns: nothing.
+Raises: WR001, WR006, WR012, WR019, WR023
+Locks: the queue's administration, and with gates the lock of rights, until the transaction ends. Senders and
+consumers are not held up.
+$c$),
 ('list_queues', $c$
 The queues of this database; for those who are not the owner's, the ones that they consume from or administer.
 
-Returns: one row a queue, by name; lanes are those of its keys; paused tells whether the whole queue is.
+Returns: one row a queue, by name; lanes are those of its keys; paused tells whether the whole queue is; moving_from
+is the log from which it is moving to `log`: see weir.move_queue.
 Raises: none
 Locks: none
 $c$),

@@ -89,6 +89,7 @@ insert into weir_internal.logs (no, name, schema_name, origin)
 select nextval('weir_internal.log_numbers'), 'main', 'weir_log', weir_internal.origin_of('weir_log')
 where not exists (select from weir_internal.logs where name = 'main');
 \ir log/accessors.sql
+\ir internal/moving_logs.sql
 \ir log/find_queue.sql
 \ir log/lane_of.sql
 \ir log/segment_table.sql
@@ -129,6 +130,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/claim_aside.sql
 \ir log/claim_all.sql
 \ir log/receive_plainly.sql
+\ir log/peek_leaving.sql
 \ir log/receive.sql
 \ir log/lock_claim.sql
 \ir log/held_claim.sql
@@ -210,6 +212,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/turn_ring.sql
 \ir log/wait_for_key_writers.sql
 \ir log/record_dedup_keys.sql
+\ir log/take_keys_in_both.sql
 \ir log/send_once.sql
 \ir log/rotate_dedup.sql
 \ir log/find_records.sql
@@ -339,6 +342,13 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/make_gates.sql
 \ir internal/change_right.sql
 \ir internal/visible_queues.sql
+\ir internal/moving_receive.sql
+\ir internal/moving_settle.sql
+\ir internal/moving_many.sql
+\ir internal/moving_look.sql
+\ir internal/moving_admin.sql
+\ir internal/move_queue.sql
+\ir internal/continue_moves.sql
 \ir internal/rename_queue.sql
 \ir internal/drop_queue.sql
 \ir internal/administer.sql
@@ -358,6 +368,9 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/depths.sql
 \ir log/log_figures.sql
 \ir log/stats.sql
+\ir log/add_depths.sql
+\ir log/has_left.sql
+\ir log/take_over.sql
 \ir log/examine.sql
 \ir internal/examine_relations.sql
 \ir internal/examine_log.sql
@@ -369,6 +382,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/configure_queue.sql
 \ir functions/drop_queue.sql
 \ir functions/rename_queue.sql
+\ir functions/move_queue.sql
 \ir functions/list_queues.sql
 \ir functions/create_group.sql
 \ir functions/configure_group.sql

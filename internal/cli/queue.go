@@ -16,9 +16,9 @@ import (
 
 // queue is the parent of the commands on queues.
 func (a *app) queue() *cobra.Command {
-	return parent("queue", "Create, configure, list, show, pause, purge, rename and drop queues",
+	return parent("queue", "Create, configure, list, show, pause, purge, rename, move and drop queues",
 		a.queueCreate(), a.queueConfigure(), a.queueList(), a.queueShow(),
-		a.queuePause(), a.queueResume(), a.queuePurge(), a.queueRename(), a.queueDrop())
+		a.queuePause(), a.queueResume(), a.queuePurge(), a.queueRename(), a.queueMove(), a.queueDrop())
 }
 
 // queueFlags adds the flags of what create and configure can set; the function it returns reads those that were used.
@@ -189,6 +189,19 @@ func (a *app) queueRename() *cobra.Command {
 					return err
 				}
 				return a.sayQueue(args[1:], "is the new name")
+			})
+		})
+}
+
+func (a *app) queueMove() *cobra.Command {
+	return leaf("move QUEUE LOG", "Move a queue in use to another log; each group finishes the old one first",
+		cobra.ExactArgs(2),
+		func(ctx context.Context, args []string) error {
+			return a.with(ctx, func(client *engine.Client) error {
+				if err := client.MoveQueue(ctx, args[0], args[1]); err != nil {
+					return err
+				}
+				return a.sayQueue(args[:1], "sends to log "+args[1])
 			})
 		})
 }

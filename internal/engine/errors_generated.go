@@ -46,6 +46,8 @@ const (
 	CodeUpgradeBlocked = "WR021"
 	// CodeOthersDepend: An uninstall found objects of others, such as views, that need the engine; nothing was removed.
 	CodeOthersDepend = "WR022"
+	// CodeQueueMoving: The queue is moving to another log, and what was asked for has to wait until it has; nothing was changed.
+	CodeQueueMoving = "WR023"
 	// CodeAlreadyFinished: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
 	CodeAlreadyFinished = "WR040"
 	// CodeUnauthenticated: The request has no token that lets it in: none at all, or one that is unknown, revoked, expired or not made out for this server.
@@ -109,6 +111,7 @@ var codeInfos = map[string]codeInfo{
 	CodeQueueFull:           {Name: "queue_full", Status: 429, Retryable: true},
 	CodeUpgradeBlocked:      {Name: "upgrade_blocked", Status: 503, Retryable: true},
 	CodeOthersDepend:        {Name: "others_depend", Status: 409, Retryable: false},
+	CodeQueueMoving:         {Name: "queue_moving", Status: 409, Retryable: false},
 	CodeAlreadyFinished:     {Name: "already_finished", Status: 409, Retryable: false},
 	CodeUnauthenticated:     {Name: "unauthenticated", Status: 401, Retryable: false},
 	CodeNotAllowed:          {Name: "not_allowed", Status: 403, Retryable: false},

@@ -20,6 +20,7 @@ type Queue struct {
 	JobRetention    Millis    `json:"job_retention_ms" doc:"How long what happened to tracked jobs is kept."`
 	Paused          bool      `json:"paused" doc:"Whether the whole queue is paused."`
 	CreatedAt       time.Time `json:"created_at"`
+	MovingFrom      *string   `json:"moving_from,omitempty" doc:"The log from which it is moving to the other."`
 }
 
 // QueueSettings are what a queue is told when it is made or later. Nil says nothing: a new queue gets what the engine
@@ -38,7 +39,7 @@ type QueueSettings struct {
 type QueueOptions struct {
 	// Ordered is about the group default.
 	Ordered *bool `json:"ordered,omitempty" doc:"Whether the group default keeps messages of one key in order."`
-	// Log cannot be changed here: a queue moves to another one.
+	// Log cannot be changed here: see MoveQueue.
 	Log *string `json:"log,omitempty" doc:"The log that keeps its messages, made when it is not there; main."`
 	// Priorities cannot be changed later.
 	Priorities *int `json:"priorities,omitempty" doc:"Levels of priority, 1 to 8; 1 unless given."`
@@ -52,10 +53,11 @@ const (
 	sqlConfigureQueue = `select weir.configure_queue($1, lanes => $2, message_bytes_max => $3, aging => $4, ttl => $5,
 		dedup_window => $6, backlog_max => $7, job_retention => $8)`
 	sqlRenameQueue = `select weir.rename_queue($1, $2)`
+	sqlMoveQueue   = `select weir.move_queue($1, $2)`
 	sqlDropQueue   = `select weir.drop_queue($1)`
 	sqlListQueues  = `select queue_name, log, lanes, message_bytes_max, priorities, aging, ttl, dedup_window,
-		coalesce(backlog_max, 0), job_retention, paused, created_at
-		from weir.list_queues() order by queue_name`
+		coalesce(backlog_max, 0), job_retention, paused, created_at,
+		moving_from from weir.list_queues() order by queue_name`
 )
 
 // CreateQueue makes a queue, and in it the group `default`, and reports whether it did: not when a queue with these
@@ -74,6 +76,12 @@ func (c *Client) ConfigureQueue(ctx context.Context, queue string, s QueueSettin
 // RenameQueue gives a queue another name.
 func (c *Client) RenameQueue(ctx context.Context, queue, name string) error {
 	return c.exec(ctx, "rename queue", sqlRenameQueue, queue, name)
+}
+
+// MoveQueue moves a queue that is in use to another log: new messages go there, and each group finishes the old one
+// first.
+func (c *Client) MoveQueue(ctx context.Context, queue, log string) error {
+	return c.exec(ctx, "move queue", sqlMoveQueue, queue, log)
 }
 
 // DropQueue removes a queue with its groups and all its messages.

@@ -22,6 +22,12 @@ func (c *Client) RenameQueue(ctx context.Context, queue, name string) error {
 	return c.do(ctx, false, func() error { return c.b.renameQueue(ctx, queue, name) })
 }
 
+// MoveQueue moves a queue that is in use to another log: new messages go there, and each group finishes the old one
+// first. Until then Queue.MovingFrom names that.
+func (c *Client) MoveQueue(ctx context.Context, queue, log string) error {
+	return c.do(ctx, true, func() error { return c.b.moveQueue(ctx, queue, log) })
+}
+
 // ListQueues lists the queues that the caller consumes from or administers.
 func (c *Client) ListQueues(ctx context.Context) ([]Queue, error) {
 	return retry(ctx, c.tries, true, func() ([]Queue, error) { return c.b.listQueues(ctx) })

@@ -81,6 +81,7 @@ type backend interface {
 	createQueue(ctx context.Context, queue string, o QueueOptions) (bool, error)
 	configureQueue(ctx context.Context, queue string, s QueueSettings) error
 	renameQueue(ctx context.Context, queue, name string) error
+	moveQueue(ctx context.Context, queue, log string) error
 	dropQueue(ctx context.Context, queue string) error
 	listQueues(ctx context.Context) ([]Queue, error)
 	createLog(ctx context.Context, log string, o LogOptions) (bool, error)

@@ -46,6 +46,8 @@ var (
 	ErrUpgradeBlocked = known("WR021", "upgrade_blocked", true)
 	// ErrOthersDepend is WR022: An uninstall found objects of others, such as views, that need the engine; nothing was removed.
 	ErrOthersDepend = known("WR022", "others_depend", false)
+	// ErrQueueMoving is WR023: The queue is moving to another log, and what was asked for has to wait until it has; nothing was changed.
+	ErrQueueMoving = known("WR023", "queue_moving", false)
 	// ErrAlreadyFinished is WR040: The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed.
 	ErrAlreadyFinished = known("WR040", "already_finished", false)
 	// ErrUnauthenticated is WR041: The request has no token that lets it in: none at all, or one that is unknown, revoked, expired or not made out for this server.

@@ -97,6 +97,10 @@ func (h *httpBackend) renameQueue(ctx context.Context, queue, name string) error
 	return h.call(ctx, http.MethodPost, queuePath(queue)+"/rename", map[string]string{"new_name": name}, nil)
 }
 
+func (h *httpBackend) moveQueue(ctx context.Context, queue, log string) error {
+	return h.call(ctx, http.MethodPost, queuePath(queue)+"/move", map[string]string{"log": log}, nil)
+}
+
 func (h *httpBackend) listQueues(ctx context.Context) ([]Queue, error) {
 	var out struct{ Queues []queueRow }
 	err := h.call(ctx, http.MethodGet, "/v1/queues", nil, &out)

@@ -15,11 +15,12 @@ const (
 		aging => $3::text::interval, ttl => $4::text::interval, dedup_window => $5::text::interval,
 		backlog_max => $6::bigint, job_retention => $7::text::interval)`
 	sqlRenameQueue = `select from weir.rename_queue($1::text, $2::text)`
+	sqlMoveQueue   = `select from weir.move_queue($1::text, $2::text)`
 	sqlDropQueue   = `select from weir.drop_queue($1::text)`
 	sqlListQueues  = `select queue_name, log, lanes, priorities, message_bytes_max,
 			(extract(epoch from aging) * 1000)::bigint, (extract(epoch from ttl) * 1000)::bigint,
 			(extract(epoch from dedup_window) * 1000)::bigint, coalesce(backlog_max, 0),
-			(extract(epoch from job_retention) * 1000)::bigint, paused, created_at
+			(extract(epoch from job_retention) * 1000)::bigint, paused, created_at, coalesce(moving_from, '')
 		from weir.list_queues() order by queue_name`
 
 	sqlCreateLog = `select weir.create_log($1::text, unlogged => $2::text::boolean,
@@ -105,6 +106,10 @@ func (p *postgres) dropLog(ctx context.Context, log string) error {
 
 func (p *postgres) renameQueue(ctx context.Context, queue, name string) error {
 	return p.do(ctx, "rename queue", sqlRenameQueue, queue, name)
+}
+
+func (p *postgres) moveQueue(ctx context.Context, queue, log string) error {
+	return p.do(ctx, "move queue", sqlMoveQueue, queue, log)
 }
 
 func (p *postgres) dropQueue(ctx context.Context, queue string) error {

@@ -19,6 +19,7 @@ type Queue struct {
 	JobRetention    time.Duration `json:"-"`
 	Paused          bool          `json:"paused"` // the whole queue is
 	CreatedAt       time.Time     `json:"created_at"`
+	MovingFrom      string        `json:"moving_from"` // the log from which it is moving to the other; "": it is not
 }
 
 // queueRow is a Queue with its times as they are passed: in milliseconds.
@@ -36,7 +37,7 @@ type queueRow struct {
 func (r *queueRow) fields() []any {
 	return []any{
 		&r.Queue.Queue, &r.Log, &r.Lanes, &r.Priorities, &r.MessageBytesMax, &r.AgingMS, &r.TTLMS, &r.DedupWindowMS,
-		&r.BacklogMax, &r.JobRetentionMS, &r.Paused, &r.CreatedAt,
+		&r.BacklogMax, &r.JobRetentionMS, &r.Paused, &r.CreatedAt, &r.MovingFrom,
 	}
 }
 

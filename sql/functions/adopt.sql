@@ -23,6 +23,7 @@ declare
     v_queues int;
     v_count int := 0;
     v_logs int := 0;
+    v_adopted int[] := '{}';
 begin
     perform weir_internal.check_isolation('adopt');
     if log_name is not null then
@@ -44,12 +45,22 @@ begin
             where pg_sequence_last_value(s) > 0;
         end if;
         v_logs := v_logs + 1;
+        v_adopted := v_adopted || l.no;
         execute format('select %I.adopt($1)', l.schema_name) using l.no;
         update weir_internal.queues w set origin = weir_internal.origin_of(l.schema_name) where w.log_no = l.no;
         get diagnostics v_queues = row_count;
+        update weir_internal.queues w set moving_origin = weir_internal.origin_of(l.schema_name)
+        where w.moving_from = l.no;
         v_count := v_count + v_queues;
         update weir_internal.logs w set origin = weir_internal.origin_of(l.schema_name) where w.no = l.no;
     end loop;
+    update weir_internal.groups g set purged = null -- which is another cluster's; a queue that is moving has two logs
+    from weir_internal.queues w
+    where w.no = g.queue_no and g.purged is not null and not exists (
+        select from weir_internal.logs o
+        where o.no in (w.log_no, w.moving_from) and weir_internal.origin_of(o.schema_name)
+            is distinct from case o.no when w.log_no then w.origin else w.moving_origin end)
+        and (w.log_no = any(v_adopted) or w.moving_from = any(v_adopted));
     return v_count;
 end
 $$;

@@ -25,10 +25,11 @@ begin
     -- whoever creates a queue in it comes before or after
     perform from weir_internal.logs w where w.no = l.no for update;
     select string_agg(format('"%s"', q.name), ', ' order by q.name) into v_queues
-    from (select w.name from weir_internal.queues w where w.log_no = l.no order by w.name limit 10) q;
+    from (select w.name from weir_internal.queues w where l.no in (w.log_no, w.moving_from)
+          order by w.name limit 10) q;
     if v_queues is not null then
         raise exception 'queues are in the log "%": %', log_name, v_queues
-            using errcode = 'WR006', hint = 'Drop these queues first.';
+            using errcode = 'WR006', hint = 'Drop these queues first, or move them.';
     end if;
     delete from weir_internal.logs w where w.no = l.no;
     execute format('drop schema %s cascade', l.schema_name);

@@ -1,13 +1,15 @@
 -- weir.list_queues()
 -- The queues of this database; for those who are not the owner's, the ones that they consume from or administer.
 --
--- Returns: one row a queue, by name; lanes are those of its keys; paused tells whether the whole queue is.
+-- Returns: one row a queue, by name; lanes are those of its keys; paused tells whether the whole queue is; moving_from
+-- is the log from which it is moving to `log`: see weir.move_queue.
 -- Raises: none
 -- Locks: none
 create or replace function weir.list_queues()
 returns table (
     queue_name text, lanes int, message_bytes_max int, created_at timestamptz, paused boolean, priorities int,
-    aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text)
+    aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text,
+    moving_from text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -551,6 +551,12 @@
 -- column weir_internal.queues.keyed no. 7 boolean p not null default false
 -- column weir_internal.queues.log_no no. 3 integer p not null 
 -- column weir_internal.queues.message_bytes_max no. 10 integer p not null default 1048576
+-- column weir_internal.queues.moving_by no. 22 xid8 p 
+-- column weir_internal.queues.moving_closed no. 25 boolean p 
+-- column weir_internal.queues.moving_from no. 20 integer p 
+-- column weir_internal.queues.moving_origin no. 21 oid[] x 
+-- column weir_internal.queues.moving_seen no. 24 pg_snapshot x 
+-- column weir_internal.queues.moving_waits no. 23 text[] x 
 -- column weir_internal.queues.name no. 2 text x not null 
 -- column weir_internal.queues.no no. 1 integer p not null 
 -- column weir_internal.queues.origin no. 4 oid[] x not null 
@@ -893,6 +899,7 @@
 -- CREATE INDEX parked_id ON weir_log.parked USING btree (group_no, id)
 -- CREATE INDEX parked_lane ON weir_log.parked USING btree (lane, group_no)
 -- CREATE INDEX parked_order ON weir_log.parked USING btree (group_no, key_queue, no)
+-- CREATE INDEX queues_moving ON weir_internal.queues USING btree (no) WHERE (moving_from IS NOT NULL)
 -- CREATE INDEX rest_order ON weir_log.rest USING btree (queue_no, lane, seg, txid, id)
 -- CREATE INDEX rest_seg ON weir_log.rest USING btree (seg)
 -- CREATE INDEX schedules_due ON weir_internal.schedules USING btree (next_at) WHERE (NOT paused)
@@ -944,6 +951,7 @@
 -- constraint on weir_internal.logs UNIQUE (name)
 -- constraint on weir_internal.logs UNIQUE (schema_name)
 -- constraint on weir_internal.queues FOREIGN KEY (log_no) REFERENCES weir_internal.logs(no)
+-- constraint on weir_internal.queues FOREIGN KEY (moving_from) REFERENCES weir_internal.logs(no)
 -- constraint on weir_internal.queues PRIMARY KEY (no)
 -- constraint on weir_internal.queues UNIQUE (name)
 -- constraint on weir_internal.schedules FOREIGN KEY (queue_no) REFERENCES weir_internal.queues(no) ON DELETE CASCADE
@@ -1004,7 +1012,7 @@
 -- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, created_at timestamp with time zone, paused boolean, concurrency_max integer, rate_max integer, rate_period interval, key_concurrency_max integer, fair boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_jobs(queue_name text, state text DEFAULT NULL::text, kind text DEFAULT NULL::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_logs() returns TABLE(log_name text, unlogged boolean, segment_bytes bigint, claims_bytes bigint, retention interval, queues integer, bytes bigint, created_at timestamp with time zone) v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text, moving_from text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_schedules(queue_name text DEFAULT NULL::text) returns SETOF weir.schedule_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_tokens() returns TABLE(token_name text, queues text[], verbs text[], created_at timestamp with time zone, created_by text, expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_workflows(queue_name text, max integer DEFAULT 100, before bigint DEFAULT NULL::bigint) returns SETOF weir.workflow_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1012,6 +1020,7 @@
 -- function weir.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.maintenance(every interval DEFAULT '00:00:00'::interval) returns TABLE(step_name text, log_name text) v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.mark_waiting(queue_name text) returns text v - {owner=X/owner}
+-- function weir.move_queue(queue_name text, log_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.nack(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT NULL::interval, reason text DEFAULT NULL::text) returns integer v - {owner=X/owner}
 -- function weir.next_times(cron text, time_zone text DEFAULT 'UTC'::text, after timestamp with time zone DEFAULT NULL::timestamp with time zone, n integer DEFAULT 10) returns SETOF timestamp with time zone v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.parked_keys(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after text DEFAULT NULL::text, after_lane integer DEFAULT NULL::integer) returns SETOF weir.parked_key v - {owner=X/owner}
@@ -1083,6 +1092,8 @@
 -- function weir_internal.claimed_of(r weir_internal.log_record, p_txid xid8, p_pos bigint) returns integer i - {owner=X/owner}
 -- function weir_internal.clock() returns timestamp with time zone v - {owner=X/owner}
 -- function weir_internal.complete_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.continue_move(p_queue integer) returns integer v - {owner=X/owner}
+-- function weir_internal.continue_moves() returns integer v - {owner=X/owner}
 -- function weir_internal.count_ids(p_ids int8multirange) returns integer i - {owner=X/owner}
 -- function weir_internal.count_messages(p_records weir.message_record[]) returns integer i - {owner=X/owner}
 -- function weir_internal.create_group(p_queue text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1091,7 +1102,7 @@
 -- function weir_internal.creation_hint(p_what text, p_name text, p_call text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.describe(p_queue text) returns TABLE(queue_name text, lanes integer, message_bytes_max integer, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.describe(p_queue text) returns TABLE(queue_name text, lanes integer, message_bytes_max integer, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text, moving_from text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.digest_of(p_key text) returns uuid s - {owner=X/owner}
 -- function weir_internal.direct(p_queue text) returns boolean v - {owner=X/owner}
 -- function weir_internal.discard(p_queue text, p_group text, p_ids bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1102,6 +1113,7 @@
 -- function weir_internal.due_times_of_day(p_day date, p_hours integer[], p_minutes integer[], p_any_hour boolean, p_time_zone text, p_after timestamp with time zone, p_n integer) returns timestamp with time zone[] s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.dumping() returns TABLE(pid integer) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.end_backlog(q weir_internal.queues) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.end_move(q weir_internal.queues) returns integer v - {owner=X/owner}
 -- function weir_internal.end_rate(g weir_internal.groups) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_database() returns SETOF weir.finding v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_log(l weir_internal.logs) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1109,6 +1121,7 @@
 -- function weir_internal.examine_relations(l weir_internal.logs) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.examine_upkeep() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_gate(p_verb text, p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.fail_moving(q weir_internal.queues, p_what text) returns void v - {owner=X/owner}
 -- function weir_internal.fail_unknown(p_queue text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.fail_unknown_group(p_queue text, p_group text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.find_group(q weir_internal.queues, p_group text) returns weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1123,6 +1136,7 @@
 -- function weir_internal.gates_of(p_queue text) returns SETOF pg_proc s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.groups(p_queue text) returns SETOF weir_internal.groups s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.has_gates(p_queue text) returns boolean s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.has_writers(p_snapshot pg_snapshot, p_schema text) returns boolean v - {owner=X/owner}
 -- function weir_internal.hash_of(p_key text, p_lane integer) returns integer i - {owner=X/owner}
 -- function weir_internal.hashes_of(p_records weir.message_record[], p_lane integer) returns integer[] i - {owner=X/owner}
 -- function weir_internal.held_rights() returns TABLE(queue_name text, role_name name, right_name text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1140,15 +1154,46 @@
 -- function weir_internal.lock_queue(p_queue text) returns weir_internal.queues v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.lock_tables(p_tables regclass[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.log_for(p_log text) returns weir_internal.logs v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.log_of_claim(p_queue text, p_claim bigint) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.log_relations() returns TABLE(relation_name text, kind text, definition text) i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.logs_of_claims(p_queue text, p_claims bigint[], p_requests integer[]) returns text[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.logs_of_moving(p_queue text) returns text[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.maintain_step(step_name text, log_name text DEFAULT NULL::text) returns integer v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
 -- function weir_internal.maintenance_steps() returns TABLE(step_name text, per_log boolean, call text) i - {owner=X/owner}
 -- function weir_internal.make_gates(q weir_internal.queues, p_gates text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.message_lock(p_claim bigint, p_id bigint) returns bigint i - {owner=X/owner}
+-- function weir_internal.move_queue(p_queue text, p_log text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_ack(p_queue text, p_claim bigint, p_id bigint) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_ack_all(p_queue text, p_claim bigint) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_ack_ids(p_queue text, p_claim bigint, p_ids bigint[]) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_ack_many(p_queue text, p_claims bigint[], p_ids int8multirange[], p_requests integer[]) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_cancel(p_queue text, p_id bigint, p_reason text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_cancelled(p_queue text, p_claims bigint[]) returns TABLE(claim_id bigint, id bigint) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_claims(p_queue text, p_group text, p_max integer, p_after bigint) returns SETOF weir.claim_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_delayed(p_queue text, p_group text, p_max integer, p_after bigint) returns SETOF weir.delayed_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_extend(p_queue text, p_claim bigint, p_lease interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_extend_many(p_queue text, p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_finish(p_queue text, p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_get(p_queue text, p_ids bigint[]) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_logs(q weir_internal.queues, p_which integer) returns text s - {owner=X/owner}
+-- function weir_internal.moving_mark_waiting(p_queue text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_nack(p_queue text, p_claim bigint, p_ids bigint[], p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_parked_keys(p_queue text, p_group text, p_max integer, p_after text, p_after_lane integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_peek(p_queue text, p_group text, p_max integer) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_progress(p_queue text, p_claim bigint, p_id bigint, p_progress jsonb, p_lease interval) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_purge(p_queue text, p_group text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_receive(p_queue text, p_group text, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_receive_many(p_queue text, p_group text, p_maxes integer[], p_leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_reject(p_queue text, p_claim bigint, p_ids bigint[], p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_release(p_queue text, p_claim bigint, p_ids bigint[]) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_seek(p_queue text, p_group text, p_position text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_settle_many(p_queue text, p_verbs text[], p_claims bigint[], p_ids int8multirange[], p_delays interval[], p_reasons text[], p_requests integer[]) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_snooze(p_queue text, p_claim bigint, p_ids bigint[], p_delay interval) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.name_lock(p_name text) returns bigint i - {owner=X/owner}
 -- function weir_internal.next_ids(p_count integer) returns bigint[] v - {owner=X/owner}
 -- function weir_internal.next_time(p_cron text, p_time_zone text, p_after timestamp with time zone) returns timestamp with time zone s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.next_under_way(p_workflow bigint, p_low integer) returns integer s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.old_snapshots(p_xid xid8) returns SETOF text v - {owner=X/owner}
 -- function weir_internal.open_claims_table(p_ring bigint) returns integer i - {owner=X/owner}
 -- function weir_internal.open_ring_table(p_ring bigint) returns integer i - {owner=X/owner}
 -- function weir_internal.origin_of(p_schema text) returns oid[] s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1160,6 +1205,7 @@
 -- function weir_internal.read_jobs(p_queue text, p_jobs jsonb[], OUT kinds text[], OUT args jsonb[], OUT keys text[], OUT headers jsonb[], OUT due timestamp with time zone[], OUT unique_keys text[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.read_steps(p_queue text, p_steps jsonb[]) returns SETOF weir_internal.workflow_steps v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.record_of(p_messages weir_internal.delayed_row[]) returns weir.message_record i - {owner=X/owner}
+-- function weir_internal.remake_gates(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rename_gates(p_queue text, p_new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.rename_queue(p_queue text, p_new_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.restore_gates() returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1202,6 +1248,9 @@
 -- function weir_log.ack_ids(p_queue text, p_claim bigint, p_ids bigint[]) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.ack_many(p_queue text, p_claims bigint[], p_ids int8multirange[], p_requests integer[]) returns integer[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.ack_part(q weir_internal.queues, p_claim bigint, p_ids int8multirange) returns integer v - {owner=X/owner}
+-- function weir_log.add_delayed(q weir_internal.queues, p_rows weir_internal.delayed_row[]) returns void v - {owner=X/owner}
+-- function weir_log.add_depths(q weir_internal.queues, p_rows weir.group_stats[]) returns weir.group_stats[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_log.add_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_times timestamp with time zone[], p_txids xid8[]) returns boolean v {lock_timeout=20ms} {owner=X/owner}
 -- function weir_log.admit(q weir_internal.queues, p_count integer) returns void v - {owner=X/owner}
 -- function weir_log.adopt(p_log integer) returns void v {"search_path=pg_catalog, pg_temp",enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,enable_mergejoin=off,jit=off} {owner=X/owner}
 -- function weir_log.adopt_claims(q weir_internal.queues, g weir_internal.groups) returns void v - {owner=X/owner}
@@ -1235,6 +1284,7 @@
 -- function weir_log.backlog_of(q weir_internal.queues, g weir_internal.groups, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.base() returns weir_internal.claim s - {owner=X/owner}
 -- function weir_log.begin_epoch(q weir_internal.queues) returns integer[] v - {owner=X/owner}
+-- function weir_log.begin_here(q weir_internal.queues) returns void v - {owner=X/owner}
 -- function weir_log.bump_cursor(g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.bury(q weir_internal.queues, g weir_internal.groups, p_messages weir_internal.delayed_row[], p_reason text) returns void v - {owner=X/owner}
 -- function weir_log.can_see(p_txid xid8) returns boolean v - {owner=X/owner}
@@ -1257,10 +1307,11 @@
 -- function weir_log.claim_record(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_messages weir_internal.delayed_row[], p_lease interval) returns weir.message_record v - {owner=X/owner}
 -- function weir_log.claim_state(p_claim bigint, OUT parts weir_internal.claim[], OUT ids int8multirange, OUT done int8multirange, OUT taken int8multirange, OUT deadline timestamp with time zone, OUT parked boolean) returns record v - {owner=X/owner}
 -- function weir_log.claim_stripe(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
--- function weir_log.claim_unique_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_until timestamp with time zone) returns bigint[] v - {owner=X/owner}
+-- function weir_log.claim_unique_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_until timestamp with time zone, p_here boolean DEFAULT false) returns bigint[] v - {owner=X/owner}
 -- function weir_log.claims(p_queue text, p_group text, p_max integer, p_after bigint) returns SETOF weir.claim_status v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.claims_between(c weir_internal.claim, p_max integer, p_newest boolean) returns TABLE(id bigint, n integer, total bigint, claimed_at timestamp with time zone, attempt integer, left_n integer, deadline timestamp with time zone, was_taken boolean) s - {owner=X/owner}
 -- function weir_log.claims_with(c weir_internal.claim, p_hashes integer[]) returns bigint[] v - {owner=X/owner}
+-- function weir_log.clear_group(q weir_internal.queues, g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.clear_key_queues(g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.clear_special() returns integer v - {owner=X/owner}
 -- function weir_log.configure_group(p_queue text, p_group text, p_settings jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1280,6 +1331,7 @@
 -- function weir_log.delayed(p_queue text, p_group text, p_max integer, p_after bigint) returns SETOF weir.delayed_message s {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.deliver_fair(q weir_internal.queues, g weir_internal.groups, p_want integer, p_flight jsonb, p_lease interval) returns weir.message_record v - {owner=X/owner}
 -- function weir_log.depths(p_queue integer, p_segments bigint[]) returns TABLE(queue_no integer, group_no integer, s weir.group_stats) s - {owner=X/owner}
+-- function weir_log.depths_here(q weir_internal.queues) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.divide_claim(g weir_internal.groups, p_claim bigint, p_ids int8multirange[], p_leases interval[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.drop_cancelled(p weir_internal.peeked, p_out weir.message_record[], p_max integer, p_lease interval, p_now timestamp with time zone, p_limited boolean) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.drop_group(p_queue text, p_group text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1290,6 +1342,7 @@
 -- function weir_log.due_heads(q weir_internal.queues, g weir_internal.groups, p_max integer, p_now timestamp with time zone, OUT key_queues text[], OUT alone boolean[]) returns record v - {owner=X/owner}
 -- function weir_log.empty_segments() returns integer v - {owner=X/owner}
 -- function weir_log.end_claims(q weir_internal.queues, g weir_internal.groups) returns int8multirange v - {owner=X/owner}
+-- function weir_log.end_in_time(q weir_internal.queues) returns void v - {owner=X/owner}
 -- function weir_log.end_jobs(q weir_internal.queues, p_messages weir_internal.delayed_row[], p_what integer, p_results jsonb[], p_reason text) returns void v - {owner=X/owner}
 -- function weir_log.end_lost_steps(q weir_internal.queues, p_what integer, p_max integer) returns integer v - {owner=X/owner}
 -- function weir_log.end_parked(g weir_internal.groups, p_ids int8multirange, p_claimed int8multirange) returns void v - {owner=X/owner}
@@ -1304,6 +1357,7 @@
 -- function weir_log.extend(p_queue text, p_claim bigint, p_lease interval) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.extend_many(p_queue text, p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.fail_queue(p_queue text) returns void v - {owner=X/owner}
+-- function weir_log.find_home(p_queue text) returns weir_internal.queues v - {owner=X/owner}
 -- function weir_log.find_in_key_queues(q weir_internal.queues, p_id bigint) returns weir_internal.delayed_row v - {owner=X/owner}
 -- function weir_log.find_job(q weir_internal.queues, p_id bigint, OUT txid xid8, OUT lane integer, OUT message weir_internal.delayed_row) returns record v - {owner=X/owner}
 -- function weir_log.find_messages(q weir_internal.queues, p_ids bigint[]) returns weir_internal.found_record[] s - {owner=X/owner}
@@ -1328,6 +1382,7 @@
 -- function weir_log.has_any(p_ids int8multirange, r_ids bigint[], r_id bigint, r_n integer) returns boolean v - {owner=X/owner}
 -- function weir_log.has_aside(p weir_internal.peeked, p_now timestamp with time zone) returns boolean v - {owner=X/owner}
 -- function weir_log.has_key_turn(g weir_internal.groups) returns boolean v - {owner=X/owner}
+-- function weir_log.has_left(q weir_internal.queues, p_group text) returns boolean v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.has_new_0(c weir_internal.claim, p_queue integer) returns boolean v - {owner=X/owner}
 -- function weir_log.has_new_1(c weir_internal.claim, p_queue integer) returns boolean v - {owner=X/owner}
 -- function weir_log.has_new_2(c weir_internal.claim, p_queue integer) returns boolean v - {owner=X/owner}
@@ -1359,6 +1414,7 @@
 -- function weir_log.is_unclaimed(g weir_internal.groups, p_base weir_internal.claim, f weir_internal.found_record) returns boolean s - {owner=X/owner}
 -- function weir_log.job(p_queue text, p_id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.job_events(q weir_internal.queues, p_ids bigint[]) returns SETOF weir_internal.job_event v - {owner=X/owner}
+-- function weir_log.job_events_here(p_queue integer, p_ids bigint[]) returns SETOF weir_internal.job_event v - {owner=X/owner}
 -- function weir_log.job_ids(q weir_internal.queues, p_kind text, p_after bigint, p_max integer) returns bigint[] v - {owner=X/owner}
 -- function weir_log.job_ids_0(p_queue integer, p_kind text, p_after bigint, p_max integer) returns bigint[] v - {owner=X/owner}
 -- function weir_log.job_ids_1(p_queue integer, p_kind text, p_after bigint, p_max integer) returns bigint[] v - {owner=X/owner}
@@ -1372,6 +1428,7 @@
 -- function weir_log.known_jobs_1(q weir_internal.queues, p_keys uuid[], p_now timestamp with time zone) returns bigint[] v - {owner=X/owner}
 -- function weir_log.known_keys_0(p_queue integer, p_keys uuid[], p_since timestamp with time zone) returns bigint[] v - {owner=X/owner}
 -- function weir_log.known_keys_1(p_queue integer, p_keys uuid[], p_since timestamp with time zone) returns bigint[] v - {owner=X/owner}
+-- function weir_log.known_keys_here(q weir_internal.queues, p_keys uuid[], p_until timestamp with time zone) returns bigint[] v - {owner=X/owner}
 -- function weir_log.lane_cursors(p_queue integer, p_lane integer) returns TABLE(since timestamp with time zone, c weir_internal.claim) v - {owner=X/owner}
 -- function weir_log.lane_of(q weir_internal.queues, p_key text) returns integer v - {owner=X/owner}
 -- function weir_log.lane_remainder(p_seg bigint, p_table integer, p_queue integer, p_lane integer, p_bytes bigint, OUT rows tid[], OUT bytes bigint, OUT holder integer) returns record v - {owner=X/owner}
@@ -1428,6 +1485,7 @@
 -- function weir_log.peek_0(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.peek_1(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.peek_2(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
+-- function weir_log.peek_leaving(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.progress(p_queue text, p_claim bigint, p_id bigint, p_progress jsonb, p_lease interval) returns boolean v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.purge(p_queue text, p_group text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.purge_group(q weir_internal.queues, g weir_internal.groups) returns bigint v - {owner=X/owner}
@@ -1455,7 +1513,7 @@
 -- function weir_log.receive_plainly_1_0(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.receive_plainly_1_1(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.receive_plainly_1_2(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
--- function weir_log.record_dedup_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[]) returns bigint[] v - {owner=X/owner}
+-- function weir_log.record_dedup_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_here boolean DEFAULT false) returns bigint[] v - {owner=X/owner}
 -- function weir_log.records_0(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
 -- function weir_log.records_1(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
 -- function weir_log.records_2(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
@@ -1503,10 +1561,15 @@
 -- function weir_log.split_lane(q weir_internal.queues, g weir_internal.groups, p_lane integer) returns void v - {owner=X/owner}
 -- function weir_log.start_key_queues(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.start_workflow(p_queue text, p_steps jsonb[], p_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_log.states_here(q weir_internal.queues, p_ids bigint[], p_txids xid8[], p_now timestamp with time zone, OUT ids bigint[], OUT claims bigint[]) returns record v - {owner=X/owner}
 -- function weir_log.stats(p_queue text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.step_up(g weir_internal.groups, p_key_queues text[], p_lanes integer[], p_claimed int8multirange) returns void v - {owner=X/owner}
 -- function weir_log.stopped_key_queues(g weir_internal.groups, p_flight jsonb) returns TABLE(key_queue text, pos bigint, freed boolean) v - {owner=X/owner}
 -- function weir_log.table_name(p_table integer) returns text v - {owner=X/owner}
+-- function weir_log.take_delayed(q weir_internal.queues, p_max integer) returns weir_internal.delayed_row[] v - {owner=X/owner}
+-- function weir_log.take_events(q weir_internal.queues, p_max integer) returns weir_internal.job_event[] v - {owner=X/owner}
+-- function weir_log.take_keys(q weir_internal.queues, p_max integer, OUT keys uuid[], OUT ids bigint[], OUT times timestamp with time zone[], OUT txids xid8[]) returns record v - {owner=X/owner}
+-- function weir_log.take_keys_in_both(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_until timestamp with time zone) returns bigint[] v - {owner=X/owner}
 -- function weir_log.take_unfinished(q weir_internal.queues, g weir_internal.groups, p weir_internal.place) returns weir_internal.delayed_row[] v - {owner=X/owner}
 -- function weir_log.trim_cancellations() returns integer v {"search_path=pg_catalog, pg_temp",jit=off} {owner=X/owner}
 -- function weir_log.trim_delayed() returns integer v - {owner=X/owner}

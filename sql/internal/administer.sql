@@ -24,8 +24,10 @@ declare
 begin
     select * into a
     from jsonb_to_record(p_args) as t (
-        group_name text, ids bigint[], new_name text, "position" text, id bigint, reason text, name text);
-    select quote_ident(l.schema_name) into v_log
+        group_name text, ids bigint[], new_name text, "position" text, id bigint, reason text, name text,
+        log_name text);
+    select case when q.moving_from is not null and p_verb in ('purge', 'seek', 'cancel') then 'weir_internal.moving_'
+                else quote_ident(l.schema_name) || '.' end into v_log
     from weir_internal.queues q join weir_internal.logs l on l.no = q.log_no where q.name = p_queue;
     if not found then
         perform weir_internal.fail_unknown(p_queue);
@@ -34,30 +36,32 @@ begin
     when 'create_group' then
         perform weir_internal.create_group(p_queue, p_args);
     when 'configure_group' then
-        execute format('select %s.configure_group($1, $2, $3)', v_log) using p_queue, a.group_name, p_args;
+        execute format('select %sconfigure_group($1, $2, $3)', v_log) using p_queue, a.group_name, p_args;
     when 'drop_group' then
-        execute format('select %s.drop_group($1, $2)', v_log) using p_queue, a.group_name;
+        execute format('select %sdrop_group($1, $2)', v_log) using p_queue, a.group_name;
     when 'configure_queue' then
-        execute format('select %s.configure_queue($1, $2)', v_log) using p_queue, p_args;
+        execute format('select %sconfigure_queue($1, $2)', v_log) using p_queue, p_args;
     when 'drop_queue' then
         perform weir_internal.drop_queue(p_queue);
+    when 'move_queue' then
+        perform weir_internal.move_queue(p_queue, a.log_name);
     when 'rename_queue' then
         perform weir_internal.rename_queue(p_queue, a.new_name);
     when 'pause', 'resume' then
         perform weir_internal.set_paused(p_queue, a.group_name, p_verb = 'pause');
     when 'purge' then
-        execute format('select %s.purge($1, $2)', v_log) into v_count using p_queue, a.group_name;
+        execute format('select %spurge($1, $2)', v_log) into v_count using p_queue, a.group_name;
     when 'seek' then
-        execute format('select %s.seek($1, $2, $3)', v_log) using p_queue, a.group_name, a.position;
+        execute format('select %sseek($1, $2, $3)', v_log) using p_queue, a.group_name, a.position;
     when 'cancel' then
-        execute format('select array_position(array[''ended'', ''cancelled'', ''running''], %s.cancel($1, $2, $3)) - 1',
+        execute format('select array_position(array[''ended'', ''cancelled'', ''running''], %scancel($1, $2, $3)) - 1',
             v_log) into v_count using p_queue, a.id, a.reason;
     when 'schedule' then
         v_count := weir_internal.schedule(p_queue, p_args);
     when 'unschedule', 'pause_schedule', 'resume_schedule' then
         v_count := weir_internal.change_schedule(p_queue, p_verb, a.name);
     when 'redrive' then
-        execute format('select %s.redrive($1, $2, $3)', v_log) into v_count using p_queue, a.group_name, a.ids;
+        execute format('select %sredrive($1, $2, $3)', v_log) into v_count using p_queue, a.group_name, a.ids;
     when 'discard' then
         v_count := weir_internal.discard(p_queue, a.group_name, a.ids);
     else

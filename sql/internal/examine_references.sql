@@ -44,13 +44,16 @@ begin
         where k.contype = 'f' and k.connamespace = 'weir_internal'::regnamespace and cardinality(k.conkey) = 1
         order by 1, 2
     loop
-        execute format('select count(*) from %s c where not exists (select from %s p where p.%I = c.%I)',
+        execute format(
+            'select count(*) from %1$s c
+             where c.%4$I is not null and not exists (select from %2$s p where p.%3$I = c.%4$I)',
             f.child, f.parent, f.parent_column, f.child_column) into v_rows;
         if v_rows > 0 then
             return next row('error', 'orphans', null, null, format('%s rows of %s', v_rows, f.child),
                 format('They refer to rows of %s that are gone: something was dropped while '
                     'session_replication_role was replica.', f.parent),
-                format('delete from %s c where not exists (select from %s p where p.%I = c.%I);',
+                format('delete from %1$s c where c.%4$I is not null '
+                        'and not exists (select from %2$s p where p.%3$I = c.%4$I);',
                     f.child, f.parent, f.parent_column, f.child_column))::weir.finding;
         end if;
     end loop;

@@ -17,8 +17,10 @@ begin
     select w.* into q from weir_internal.queues w where w.name = p_queue;
     if not found then
         perform weir_internal.fail_unknown(p_queue);
-    elsif q.origin is distinct from (select weir_internal.origin_of(l.schema_name)
-                                      from weir_internal.logs l where l.no = q.log_no) then
+    elsif exists (select from weir_internal.logs l
+                  where l.no in (q.log_no, q.moving_from) and weir_internal.origin_of(l.schema_name)
+                      is distinct from case l.no when q.log_no then q.origin else q.moving_origin end)
+    then
         raise exception 'queue "%" came here in a dump', p_queue
             using errcode = 'WR019', hint = 'select weir.adopt()';
     end if;

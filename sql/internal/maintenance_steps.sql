@@ -25,6 +25,7 @@ as $$
     ('rotate job events', true, '{log}.rotate_jobs()'),
     ('trim cancellations', true, '{log}.trim_cancellations()'),
     ('fold keyed queues', false, 'weir_internal.fold_keyed_queues()'),
+    ('move queues', false, 'weir_internal.continue_moves()'),
     ('trim key epochs', true, '{log}.trim_key_epochs()'),
     ('clear special marks', true, '{log}.clear_special()'),
     ('fire schedules', false, 'weir.fire_schedules()')

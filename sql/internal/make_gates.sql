@@ -1,8 +1,8 @@
 -- weir_internal.make_gates(q, p_gates), gate_definition(q, p_gate), gates_of(p_queue), has_gates(p_queue),
--- drop_gates(p_queue, p_all), rename_gates(p_queue, p_new_name)
+-- drop_gates(p_queue, p_all), rename_gates(p_queue, p_new_name), remake_gates(q)
 -- A queue's gates: definer functions of one line, each for a function whose first argument is the queue's name, which
 -- the gate says itself. A definer function cannot know its caller; so EXECUTE on the gate is the right, and a queue
--- that nobody was granted has none.
+-- that nobody was granted has none. While it moves, they call what weir_internal.call would.
 --
 -- Parameters:
 --   q           the queue
@@ -33,11 +33,14 @@ as $$
                      from unnest(p.proargnames, p.proargmodes) with ordinality u (n, m, i) where m = 'o') || ' from %s'
                  when p.prorettype = 'void'::regtype then 'perform %s'
                  else 'return %s' end,
-            format('%s(%L%s)', p.oid::regproc, q.name,
+            format('%s(%L%s)', coalesce(m.name, p.oid::regproc::text), q.name,
                 (select string_agg(', $' || i, '' order by i) from generate_series(1, p.pronargs - 1) i))))
     from pg_proc p
     join weir_internal.logs l on l.no = q.log_no
     join pg_namespace n on n.oid = p.pronamespace and n.nspname in (l.schema_name, 'weir_internal')
+    cross join lateral (
+        select case when q.moving_from is not null
+                    then to_regproc('weir_internal.moving_' || p_gate)::text end as name) m
     where p.proname = p_gate and p.proargnames[1] in ('p_queue', 'queue_name') and p.proargtypes[0] = 'text'::regtype
     order by n.nspname = 'weir_internal' limit 1
 $$;
@@ -122,5 +125,15 @@ begin
         execute format('alter function %s rename to %I', g.signature, g.gate || ':' || p_new_name);
         perform weir_internal.make_gates(q, array[g.gate]);
     end loop;
+end
+$$;
+create or replace function weir_internal.remake_gates(q weir_internal.queues)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform weir_internal.make_gates(
+        q, array(select split_part(g.proname, ':', 1) from weir_internal.gates_of(q.name) g));
 end
 $$;

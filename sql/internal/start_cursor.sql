@@ -19,6 +19,9 @@ begin
     c.cur := case when p_at_end then weir_internal.snapshot() else '1:1:' end;
     c.prev := c.cur;
     execute format('select min(no) from %I.segments', v_schema) into c.lo;
+    if q.moving_from is not null then
+        c.lo := 0; -- two logs, each with segments of its own
+    end if;
     c.seg := c.lo;
     c.txid := '0';
     c.pos := 0;

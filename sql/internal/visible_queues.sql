@@ -10,13 +10,15 @@
 create or replace function weir_internal.describe(p_queue text)
 returns table (
     queue_name text, lanes int, message_bytes_max int, created_at timestamptz, paused boolean, priorities int,
-    aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text)
+    aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text,
+    moving_from text)
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
     select q.name, q.key_lanes, q.message_bytes_max, q.created_at, q.paused, q.priorities, q.aging, q.ttl,
-        q.dedup_window, q.backlog_max, q.job_retention, l.name
+        q.dedup_window, q.backlog_max, q.job_retention, l.name, f.name
     from weir_internal.queues q join weir_internal.logs l on l.no = q.log_no
+    left join weir_internal.logs f on f.no = q.moving_from
     where p_queue is null or q.name = p_queue order by q.name
 $$;
 create or replace function weir_internal.groups(p_queue text)

@@ -35,7 +35,7 @@ begin
     perform weir_log.adopt_rings();
     update weir_internal.ended_epochs e set ended_by = pg_current_xact_id(), written_by = null
     from weir_internal.queues w where w.no = e.queue_no and w.log_no = p_log;
-    for q in select * from weir_internal.queues w where w.log_no = p_log order by w.no loop
+    for q in select * from weir_internal.queues w where p_log in (w.log_no, w.moving_from) order by w.no loop
         perform weir_log.adopt_delayed(q);
         for g in select * from weir_internal.groups w where w.queue_no = q.no order by w.no loop
             perform weir_log.adopt_claims(q, g);
@@ -57,8 +57,10 @@ begin
     truncate weir_log.claims_0, weir_log.claims_1;
     perform setval('weir_log.claims_ring', 0);
     insert into weir_log.claims_0 select c.* from unnest(v_cursors || b) c;
-    update weir_internal.groups set start = b, start_by = '1', purged = null
+    update weir_internal.groups set start = b, start_by = '1'
     where queue_no in (select no from weir_internal.queues w where w.log_no = p_log);
+    -- of queues that were moving nobody can send to this log any more
+    update weir_internal.queues set moving_closed = true where moving_from = p_log;
 end
 $$;
 create or replace function weir_log.adopt_rings()

@@ -18,6 +18,7 @@ as $$
 declare
     g weir_internal.groups;
     v_most bigint := 0;
+    v_group bigint;
 begin
     if not exists (select from weir_log.claims_2
                    where kind = 'c' and group_no = 0 and lane = 0 and stripe = 1) then
@@ -28,7 +29,12 @@ begin
         if g.ttl > interval '0' then
             g := weir_internal.apply_ttl(g);
         end if;
-        v_most := greatest(v_most, weir_log.backlog_of(q, g, p_max));
+        v_group := weir_log.backlog_of(q, g, p_max);
+        if q.moving_from is not null then
+            execute format('select $4 + %s.backlog_of($1, $2, $3)', weir_internal.moving_logs(q, 1))
+            into v_group using q, g, p_max, v_group;
+        end if;
+        v_most := greatest(v_most, v_group);
     end loop;
     return v_most;
 end

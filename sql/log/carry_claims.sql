@@ -27,6 +27,8 @@ begin
     for k in
         select i.group_no, i.lane, i.stripe, g.queue_no, (weir_internal.apply_ttl(g)).since
         from weir_log.cursors_in(p_table) i join weir_internal.groups g on g.no = i.group_no
+        join weir_internal.queues q on q.no = g.queue_no
+        join weir_internal.logs h on h.schema_name = 'weir_log' and h.no in (q.log_no, q.moving_from)
     loop
         begin
             c := weir_log.cursor_2(k.group_no, k.lane, k.stripe);
@@ -136,7 +138,9 @@ begin
         cross join lateral weir_log.lanes_in(k, 0, 0, null) i where i.lane >= 0
     loop
         for g in
-            select * from weir_internal.groups w
+            select w.* from weir_internal.groups w
+            join weir_internal.queues q on q.no = w.queue_no
+            join weir_internal.logs h on h.schema_name = 'weir_log' and h.no in (q.log_no, q.moving_from)
             where w.queue_no = l.queue_no and pg_visible_in_snapshot(w.start_by, p_snapshot)
         loop
             c := weir_log.cursor_2(g.no, l.lane, 1);

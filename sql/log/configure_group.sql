@@ -32,6 +32,9 @@ begin
     perform weir_internal.check_group_settings(g);
     if (g.concurrency_max, g.rate_max, g.rate_period, g.key_concurrency_max, g.fair) is distinct from
         (o.concurrency_max, o.rate_max, o.rate_period, o.key_concurrency_max, o.fair) then
+        if q.moving_from is not null then
+            perform weir_internal.fail_moving(q, 'the limits of its groups cannot be changed');
+        end if;
         perform pg_advisory_xact_lock(weir_internal.limit_lock(g.no));
         if g.limited <> o.limited or g.keyed <> o.keyed then
             perform weir_log.lock_lanes(q, g);

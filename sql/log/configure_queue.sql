@@ -41,9 +41,10 @@ begin
     where w.no = q.no;
     if q.ttl <> o.ttl then
         update weir_internal.groups set ttl = q.ttl where queue_no = q.no;
-        -- heads of key queues that are past it hold up what stands behind them
-        update weir_log.parked p set due_at = p.enqueued_at + q.ttl
-        where p.queue_no = q.no and q.ttl > interval '0' and p.due_at > p.enqueued_at + q.ttl;
+        perform weir_log.end_in_time(q);
+        if q.moving_from is not null then
+            execute format('select %s.end_in_time($1)', weir_internal.moving_logs(q, 1)) using q;
+        end if;
     end if;
 end
 $$;
@@ -68,5 +69,22 @@ begin
     end if;
     insert into weir_internal.ended_epochs values (q.no, v_next, pg_current_xact_id(), null);
     return q.key_epochs || v_next;
+end
+$$;
+-- weir_log.end_in_time(q)
+-- Makes heads of key queues due when they are past the queue's ttl: they hold up what stands behind them.
+--
+-- Parameters:
+--   q  the queue
+-- Returns: nothing.
+-- Raises: none
+-- Locks: rows of `parked`.
+create or replace function weir_log.end_in_time(q weir_internal.queues)
+returns void
+language plpgsql
+as $$
+begin
+    update weir_log.parked p set due_at = p.enqueued_at + q.ttl
+    where p.queue_no = q.no and q.ttl > interval '0' and p.due_at > p.enqueued_at + q.ttl;
 end
 $$;

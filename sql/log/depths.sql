@@ -115,7 +115,8 @@ begin
               coalesce(sum(t.rate), 0)::float8 as rate
           from cursors t group by t.group_no) c
     join weir_internal.groups g on g.no = c.group_no
-    join weir_internal.queues q on q.no = g.queue_no;
+    join weir_internal.queues q on q.no = g.queue_no
+    join weir_internal.logs o on o.no = q.log_no and o.schema_name = 'weir_log'; -- not one that has moved away
 end
 $$;
 create or replace function weir_log.sent_rates(p_queue int)

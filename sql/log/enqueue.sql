@@ -32,9 +32,18 @@ set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
+declare
+    q weir_internal.queues := weir_log.find_home(p_queue);
 begin
+    if q.no is null then
+        execute 'select * from ' || weir_internal.call('enqueue', p_queue,
+            '$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11')
+        into ids, repeated using p_kinds, p_args, p_keys, p_headers, p_due, p_delay, p_priority, p_unique_keys,
+            p_unique, p_unique_for, p_tracked;
+        return;
+    end if;
     select e.ids, e.repeated into ids, repeated
-    from weir_log.enqueue_jobs(weir_log.find_queue(p_queue), p_kinds, p_args, p_keys, p_headers, p_due, p_delay,
+    from weir_log.enqueue_jobs(q, p_kinds, p_args, p_keys, p_headers, p_due, p_delay,
         p_priority, p_unique_keys, p_unique, p_unique_for, p_tracked, null) e;
 end
 $$;

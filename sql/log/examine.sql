@@ -46,6 +46,19 @@ begin
             'Cure that, or pause the schedule; it is tried again all the time.')::weir.finding;
     end loop;
     for f in
+        select q.name as queue_name, o.name as log, q.moving_closed
+        from weir_internal.queues q
+        join weir_internal.logs l on l.no = q.log_no and l.schema_name = 'weir_log'
+        join weir_internal.logs o on o.no = q.moving_from
+        where q.name = coalesce(p_queue, q.name)
+    loop
+        return next row('info', 'moving', f.queue_name, null, 'from log ' || f.log,
+            case when f.moving_closed then 'New messages go to the new log; groups have not finished the old one yet.'
+                else 'New messages go to the new log; transactions that were open when that began, and may have sent '
+                    'to the old one, go on.' end,
+            'Nothing need be done: weir.maintain() ends it. A group that nobody reads can be dropped.')::weir.finding;
+    end loop;
+    for f in
         select g.name as group_name, q.name as queue_name, h.*
         from weir_internal.lock_holders() h
         join weir_internal.groups g on g.no = h.group_no
@@ -127,7 +140,8 @@ begin
         return next row('warning', 'holds_segments', s.queue_name, s.group_name, s.held_segments || ' segments',
             format('The group lags by so much that the log "%s" cannot give back what others have finished.', s.log),
             format('Run more consumers, select weir.drop_group(%1$L, %2$L) when nobody needs it, or give the queue a '
-                'log of its own: select weir.move_queue(%1$L, ''...'').', s.queue_name, s.group_name))::weir.finding;
+                'log of its own: select weir.create_log(''...''); select weir.move_queue(%1$L, ''...'').', s.queue_name,
+                s.group_name))::weir.finding;
     end if;
     if s.dead >= 100 then
         return next row('warning', 'dead_letters', s.queue_name, s.group_name, s.dead || ' dead letters',

@@ -1,11 +1,14 @@
--- weir_log.find_queue(p_queue), weir_log.fail_queue(p_queue)
+-- weir_log.find_queue(p_queue), weir_log.find_home(p_queue), weir_log.fail_queue(p_queue)
 -- A queue of this log by its name. A queue that came here in a dump is not found: `origin` holds the OIDs of two of the
 -- log's relations, which pg_upgrade, a standby and CREATE DATABASE ... TEMPLATE keep, as they keep transaction ids.
 -- pg_restore makes the two in another order than Weir, so that both OIDs cannot be the same again by chance.
+-- A queue that is moving is found in both of its logs, and so is one that has moved away since somebody was sent here,
+-- which has nothing here. find_home: for who sends; of a queue that is leaving this log the row is null: he has been
+-- led here by what was so before it began to move, and calls anew.
 --
 -- Parameters:
 --   p_queue  name of the queue
--- Returns: its row; fail_queue: never.
+-- Returns: its row; fail_queue: only when the queue is in another log.
 -- Raises: WR001, WR019
 -- Locks: none
 create or replace function weir_log.find_queue(p_queue text)
@@ -16,9 +19,31 @@ declare
     q weir_internal.queues;
 begin
     select * into q from weir_internal.queues
+    where name = p_queue and (origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
+        or moving_origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]);
+    if not found then
+        perform weir_log.fail_queue(p_queue);
+        select * into q from weir_internal.queues where name = p_queue;
+    end if;
+    return q;
+end
+$$;
+create or replace function weir_log.find_home(p_queue text)
+returns weir_internal.queues
+language plpgsql
+as $$
+declare
+    q weir_internal.queues;
+begin
+    select * into q from weir_internal.queues
     where name = p_queue and origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid];
     if not found then
         perform weir_log.fail_queue(p_queue);
+        perform weir_internal.fail_unknown(p_queue)
+        where not exists (
+            select from weir_internal.queues w
+            where w.name = p_queue
+                and w.moving_origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]);
     end if;
     return q;
 end
@@ -33,6 +58,7 @@ begin
         raise exception 'queue "%" came here in a dump', p_queue
             using errcode = 'WR019', hint = 'select weir.adopt()';
     end if;
-    perform weir_internal.fail_unknown(p_queue);
+    perform weir_internal.fail_unknown(p_queue)
+    where not exists (select from weir_internal.queues q where q.name = p_queue);
 end
 $$;

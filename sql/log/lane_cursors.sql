@@ -1,8 +1,8 @@
 -- weir_log.lane_cursors(p_queue, p_lane), weir_log.is_unclaimed(c, p_since, p_seg, p_txid, p_id, p_enqueued_at),
 -- weir_log.has_any(p_ids, r)
--- lane_cursors: the cursors of all groups in a lane, and in its stripes. is_unclaimed: whether a record that was
--- committed before a segment was closed is still to be claimed with one of them. has_any: whether a record has one of
--- the messages.
+-- lane_cursors: the cursors of all groups in a lane, and in its stripes; of a queue that has moved to another log none,
+-- so that what it has left here is no one's. is_unclaimed: whether a record that was committed before a segment was
+-- closed is still to be claimed with one of them. has_any: whether a record has one of the messages.
 --
 -- Parameters:
 --   p_queue, p_lane  the lane
@@ -22,7 +22,11 @@ declare
     g weir_internal.groups;
     v_width int;
 begin
-    for g in select * from weir_internal.groups w where w.queue_no = p_queue order by w.no loop
+    for g in
+        select w.* from weir_internal.groups w join weir_internal.queues q on q.no = w.queue_no
+        join weir_internal.logs h on h.schema_name = 'weir_log' and h.no in (q.log_no, q.moving_from)
+        where w.queue_no = p_queue order by w.no
+    loop
         since := (weir_internal.apply_ttl(g)).since;
         c := weir_log.cursor(g, p_lane, 1);
         v_width := c.width;

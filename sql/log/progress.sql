@@ -56,8 +56,14 @@ language plpgsql
 as $$
 declare
     s record := weir_log.claim_state(p_claim);
+    v_attempt int;
 begin
-    if s.parts is null then
+    if s.parts is null and q.moving_from is not null
+        and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid] then
+        execute format('select %s.attempt_of($1, $2, $3)', weir_internal.moving_logs(q, 1))
+        into v_attempt using q, p_claim, p_id;
+        return v_attempt;
+    elsif s.parts is null then
         return null;
     end if;
     return (select m.attempts

@@ -52,7 +52,7 @@ begin
         exit when pg_sequence_last_value('weir_log.claims_ring') = v_ring;
     end loop;
     if (p.q).no is null then
-        perform weir_log.fail_queue(p_queue);
+        p := weir_log.peek_leaving(p_queue, p_group, v_now);
     end if;
     g := p.g;
     if g.no is null or p_max is null or p_max not between 1 and 10000 or p_lease is null

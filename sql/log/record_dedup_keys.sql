@@ -19,10 +19,12 @@
 --   p_ids    one a key
 --   p_until  until when the keys count
 --   p_table  number of the table they were noted in
+--   p_here   true: in this log only; else, of a queue that is moving, in both: see log/take_keys_in_both.sql
 -- Returns: an id a key: that of p_ids when it was noted now, else the one that it was noted with.
 -- Raises: record_dedup_keys: 40001 where a fixed snapshot hides a row that counts; both: 40P01
 -- Locks: ROW EXCLUSIVE on the open table, ACCESS SHARE on the other, and the keys: until the transaction ends.
-create or replace function weir_log.record_dedup_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[])
+create or replace function weir_log.record_dedup_keys(
+    q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_here boolean default false)
 returns bigint[]
 language plpgsql
 as $$
@@ -35,6 +37,9 @@ declare
     v_phase int;
     v_first bigint[];
 begin
+    if q.moving_from is not null and not p_here then
+        return weir_log.take_keys_in_both(q, p_keys, p_ids, null);
+    end if;
     loop
         v_ring := pg_sequence_last_value('weir_log.dedup_ring');
         v_open := weir_internal.open_ring_table(v_ring);
@@ -57,7 +62,7 @@ begin
 end
 $$;
 create or replace function weir_log.claim_unique_keys(
-    q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_until timestamptz)
+    q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_until timestamptz, p_here boolean default false)
 returns bigint[]
 language plpgsql
 as $$
@@ -68,6 +73,9 @@ declare
     v_phase int;
     v_first bigint[];
 begin
+    if q.moving_from is not null and not p_here then
+        return weir_log.take_keys_in_both(q, p_keys, p_ids, p_until);
+    end if;
     loop
         v_ring := pg_sequence_last_value('weir_log.dedup_ring');
         v_open := weir_internal.open_ring_table(v_ring);

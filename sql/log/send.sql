@@ -24,7 +24,10 @@ begin
     select * into q from weir_internal.queues
     where name = p_queue and origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid];
     if q.no is null then
-        perform weir_log.fail_queue(p_queue);
+        perform weir_log.find_home(p_queue);
+        execute 'select ' || weir_internal.call('send', p_queue, '$1, $2, $3, $4, $5') -- it has begun to move
+        into r.id using p_payload, p_key, p_headers, p_delay, p_priority;
+        return r.id;
     end if;
     if p_payload is null or p_headers is not null or p_key is not null
         or pg_column_size(p_payload) > q.message_bytes_max then

@@ -18,9 +18,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    q weir_internal.queues := weir_log.find_queue(p_queue);
+    q weir_internal.queues := weir_log.find_home(p_queue);
     v_ids bigint[];
 begin
+    if q.no is null then
+        execute 'select ' || weir_internal.call('send_batch', p_queue, '$1, $2, $3, $4, $5')
+        into v_ids using p_payloads, p_keys, p_headers, p_delay, p_priority;
+        return v_ids;
+    end if;
     if p_keys is not null or p_headers is not null or p_payloads is null or array_ndims(p_payloads) > 1
         or array_lower(p_payloads, 1) <> 1 or pg_column_size(p_payloads) > q.message_bytes_max
         or array_position(p_payloads, null) is not null then

@@ -24,7 +24,7 @@ set enable_bitmapscan = off
 set jit = off
 as $$
 declare
-    q weir_internal.queues := weir_log.find_queue(p_queue);
+    q weir_internal.queues := weir_log.find_home(p_queue);
     v_count int := cardinality(p_payloads);
     v_own bigint[];        -- the ids that the messages get if none is a repeat
     v_digests uuid[];
@@ -34,6 +34,11 @@ declare
     v_message_keys text[];
     v_headers jsonb[];
 begin
+    if q.no is null then
+        execute 'select * from ' || weir_internal.call('send_once', p_queue, '$1, $2, $3, $4, $5, $6')
+        into ids, repeated using p_payloads, p_dedup_keys, p_keys, p_headers, p_delay, p_priority;
+        return;
+    end if;
     perform weir_internal.check_batch(p_queue, q.message_bytes_max, p_payloads, p_keys, p_headers);
     perform weir_internal.check_dedup_keys(p_queue, coalesce(q.dedup_window::text, ''), v_count, p_dedup_keys);
     if p_priority is not null then

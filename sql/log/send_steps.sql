@@ -37,9 +37,16 @@ begin
             order by s.no) as marks
     into n
     from weir_internal.workflow_steps s where s.workflow = p_workflow and s.no = any(p_steps);
-    select e.ids into v_ids
-    from weir_log.enqueue_jobs(
-        q, n.kinds, n.args, n.keys, n.headers, null, null, null, null, false, null, false, n.marks) e;
+    if q.moving_from is null then
+        select e.ids into v_ids
+        from weir_log.enqueue_jobs(
+            q, n.kinds, n.args, n.keys, n.headers, null, null, null, null, false, null, false, n.marks) e;
+    else -- this may be the log that the queue is leaving
+        execute format('select e.ids from %s.enqueue_jobs(
+                $1, $2, $3, $4, $5, null, null, null, null, false, null, false, $6) e',
+            (select l.schema_name from weir_internal.logs l where l.no = q.log_no))
+        into v_ids using q, n.kinds, n.args, n.keys, n.headers, n.marks;
+    end if;
     insert into weir_internal.workflow_jobs
     select p_workflow, u.no, u.id, pg_current_xact_id()
     from unnest(array(select i from unnest(p_steps) i order by 1), v_ids) u (no, id);

@@ -14,9 +14,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    q weir_internal.queues := weir_log.find_queue(p_queue);
+    q weir_internal.queues := weir_log.find_home(p_queue);
     v_workflow bigint;
 begin
+    if q.no is null then
+        execute 'select ' || weir_internal.call('start_workflow', p_queue, '$1, $2')
+        into v_workflow using p_steps, p_name;
+        return v_workflow;
+    end if;
     perform weir_internal.check_isolation('start of a workflow');
     if length(p_name) not between 1 and 255 then
         raise exception 'the name of a workflow of queue "%" has % characters', q.name, length(p_name)

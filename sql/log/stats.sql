@@ -1,7 +1,8 @@
 -- weir_log.stats(p_queue), weir_log.ring_segments()
 -- How the groups of a queue of this log stand, or of all its queues, in one snapshot. The tables are locked first,
 -- since a truncation shows in older snapshots, too; then the states of the ring are read, and then what counts takes
--- its snapshot: so a remainder is in it where the states say. If a segment was opened meanwhile, it looks again.
+-- its snapshot: so a remainder is in it where the states say. If a segment was opened meanwhile, it looks again. Of a
+-- queue that is moving here, what the log that it is leaving has still is added.
 --
 -- Parameters:
 --   p_queue  name of the queue; null = all
@@ -19,6 +20,7 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 declare
+    m weir_internal.queues;
     v_queue int;
     v_segments bigint[];
     v_rows weir.group_stats[];
@@ -55,6 +57,13 @@ begin
         exit when not exists (
             select from unnest(v_segments, weir_log.ring_segments()) u (before, after)
             where u.after > u.before);
+    end loop;
+    for m in
+        select w.* from weir_internal.queues w
+        join weir_internal.logs l on l.no = w.log_no and l.schema_name = 'weir_log'
+        where w.moving_from is not null and w.no = coalesce(v_queue, w.no)
+    loop
+        execute format('select %s.add_depths($1, $2)', weir_internal.moving_logs(m, 1)) into v_rows using m, v_rows;
     end loop;
     return query select * from unnest(v_rows);
 end

@@ -43,8 +43,9 @@ as $$
 declare
     e weir_internal.ended_epochs;
 begin
-    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-        return q; -- what was sent since its snapshot it cannot see
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') -- it cannot see all
+        or q.moving_from is not null then -- the lanes of two logs have to be drained
+        return q;
     end if;
     for e in
         select * from weir_internal.ended_epochs w where w.queue_no = q.no and w.written_by is null order by w.next_lane

@@ -30,7 +30,8 @@ begin
     end if;
     for g in
         select w.* from weir_internal.groups w join weir_internal.queues q on q.no = w.queue_no
-        where w.keyed and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
+        join weir_internal.logs h on h.schema_name = 'weir_log' and h.no in (q.log_no, q.moving_from)
+        where w.keyed
         order by w.no
     loop
         if not exists (select from weir_log.key_turns t where t.group_no = g.no) then

@@ -19,5 +19,12 @@ create table if not exists weir_internal.queues (
     waiting           regclass not null,                -- who waits for a message: see log/wake.sql
     special           regclass not null,                -- whether receives must look aside: see log/mark_special.sql
     job_retention     interval not null default '1 day', -- how long what happened to tracked jobs is kept at least
-    created_at        timestamptz not null default now() -- when it was created
+    created_at        timestamptz not null default now(), -- when it was created
+    moving_from       int references weir_internal.logs, -- the log that it is leaving, see move_queue; null: none
+    moving_origin     oid[],                            -- that log's
+    moving_by         xid8,                             -- the transaction that began to move it
+    moving_waits      text[],                           -- who may still go by what was so before: see continue_moves
+    moving_seen       pg_snapshot,                      -- taken when there was nobody left of these
+    moving_closed     boolean                           -- true: nobody sends to the log that it is leaving any more
 );
+create index if not exists queues_moving on weir_internal.queues (no) where moving_from is not null;

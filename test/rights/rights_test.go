@@ -108,7 +108,7 @@ func TestEveryFunctionBelongsToARight(t *testing.T) {
 	each(t, func(t *testing.T, db *pgtest.DB) {
 		installer := []string{ // for whoever installed Weir, and by GRANT by hand
 			"adopt", "bind", "configure_log", "create_log", "create_queue", "create_token", "drop_log", "find_token",
-			"grant_admin", "grant_consume", "grant_produce", "list_bindings", "list_logs", "list_tokens", "move_queue",
+			"grant_admin", "grant_consume", "grant_produce", "list_bindings", "list_logs", "list_tokens",
 			"revoke_admin", "revoke_consume", "revoke_produce", "revoke_token", "unbind",
 		}
 		for _, f := range pgtest.QueryAll[string](t, db, `select distinct p.proname::text from pg_proc p

@@ -188,7 +188,15 @@ func TestPauseResumeSeekPurgeAndRenameOverHTTP(t *testing.T) {
 	if text := s.want(http.StatusOK, "POST", "/v1/queues/q/purge", ""); text != `{"purged":0}` {
 		t.Errorf("purge: %s", text)
 	}
-	text := s.want(http.StatusOK, "POST", "/v1/queues/q/rename", `{"new_name":"other"}`)
+	s.want(http.StatusNotFound, "POST", "/v1/queues/none/move", `{"log":"main"}`)
+	s.want(http.StatusBadRequest, "POST", "/v1/queues/q/move", `{"log":"none"}`)
+	s.want(http.StatusOK, "PUT", "/v1/logs/own", "")
+	text := s.want(http.StatusOK, "POST", "/v1/queues/q/move", `{"log":"own"}`)
+	if !strings.Contains(text, `"log":"own"`) || !strings.Contains(text, `"moving_from":"main"`) {
+		t.Errorf("move: %s", text)
+	}
+	s.want(http.StatusConflict, "POST", "/v1/queues/q/move", `{"log":"main"}`)
+	text = s.want(http.StatusOK, "POST", "/v1/queues/q/rename", `{"new_name":"other"}`)
 	if !strings.Contains(text, `"queue":"other"`) {
 		t.Errorf("rename: %s", text)
 	}

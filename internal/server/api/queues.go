@@ -120,6 +120,23 @@ func (a *api) renameQueue(ctx context.Context, in *renameQueueInput) (*output[en
 	return reply(a.engine.Queue(ctx, in.Body.NewName))
 }
 
+type moveQueueInput struct {
+	QueuePath
+	Body moveQueueBody
+}
+
+type moveQueueBody struct {
+	Log string `json:"log" doc:"The log that is to keep its messages. It is there already."`
+}
+
+// moveQueue begins to move a queue to another log.
+func (a *api) moveQueue(ctx context.Context, in *moveQueueInput) (*output[engine.Queue], error) {
+	if err := a.engine.MoveQueue(ctx, in.Queue, in.Body.Log); err != nil {
+		return nil, err
+	}
+	return reply(a.engine.Queue(ctx, in.Queue))
+}
+
 // dropQueue removes a queue.
 func (a *api) dropQueue(ctx context.Context, in *QueuePath) (*struct{}, error) {
 	return nil, a.engine.DropQueue(ctx, in.Queue)

@@ -47,6 +47,7 @@ func (a *api) routes() {
 	route(a, toAdmin, patch, queuePath, "configure_queue", "Change settings of a queue in use", a.configureQueue)
 	route(a, toAdmin, remove, queuePath, "drop_queue", "Remove a queue with all its messages", a.dropQueue)
 	route(a, toAdmin, post, queuePath+"/rename", "rename_queue", "Give a queue another name", a.renameQueue)
+	route(a, toAdmin, post, queuePath+"/move", "move_queue", "Move a queue in use to another log", a.moveQueue)
 	route(a, toAdmin, post, queuePath+"/pause", "pause", "Stop delivery to all groups", a.pauseQueue)
 	route(a, toAdmin, post, queuePath+"/resume", "resume", "End the pause of a queue", a.resumeQueue)
 	route(a, toAdmin, post, queuePath+"/purge", "purge", "Drop what the groups have not finished", a.purgeQueue)

@@ -238,12 +238,15 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 	"rename_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.RenameQueue(ctx, a.Queue, a.NewName)
 	},
+	"move_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
+		return nil, c.MoveQueue(ctx, a.Queue, a.Log)
+	},
 	"list_queues": func(ctx context.Context, c *weir.Client, _ arguments) (any, error) {
 		queues, err := c.ListQueues(ctx)
 		list := []map[string]any{}
 		for _, q := range queues {
 			list = append(list, map[string]any{
-				"queue": q.Queue, "log": q.Log, "lanes": q.Lanes, "priorities": q.Priorities,
+				"queue": q.Queue, "log": q.Log, "moving_from": q.MovingFrom, "lanes": q.Lanes, "priorities": q.Priorities,
 				"message_bytes_max": q.MessageBytesMax, "aging_ms": q.Aging.Milliseconds(), "ttl_ms": q.TTL.Milliseconds(),
 				"backlog_max": q.BacklogMax, "dedup_window_ms": q.DedupWindow.Milliseconds(), "paused": q.Paused,
 				"created_at": q.CreatedAt, "job_retention_ms": q.JobRetention.Milliseconds(),

@@ -417,6 +417,11 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     await this.call(false, (c) => c.renameQueue(queue, newName));
   }
 
+  /** Moves a queue in use to another log: new messages go there, and each group finishes the old one first. */
+  async moveQueue(queue: string, log: string): Promise<void> {
+    await this.call(true, (c) => c.moveQueue(queue, log));
+  }
+
   /** Lists the queues that the caller may see, by name. */
   async listQueues(): Promise<t.Queue[]> {
     return this.call(true, (c) => c.listQueues());

@@ -17,7 +17,8 @@ export const logColumns = `log_name, unlogged, segment_bytes::text, claims_bytes
 export const queueColumns = `queue_name, log, lanes, message_bytes_max, priorities,
   extract(epoch from aging)::float8 as aging_s, extract(epoch from ttl)::float8 as ttl_s,
   extract(epoch from dedup_window)::float8 as dedup_window_s, coalesce(backlog_max, 0)::text as backlog_max,
-  extract(epoch from job_retention)::float8 as job_retention_s, paused, to_json(created_at)::text as created_at`;
+  extract(epoch from job_retention)::float8 as job_retention_s, paused, to_json(created_at)::text as created_at,
+  moving_from`;
 export const groupColumns = `group_name, ordered, max_attempts,
   extract(epoch from backoff_min)::float8 as backoff_min_s, extract(epoch from backoff_max)::float8 as backoff_max_s,
   concurrency_max, rate_max,

@@ -44,6 +44,8 @@ export const Code = {
   upgradeBlocked: "WR021",
   /** An uninstall found objects of others, such as views, that need the engine; nothing was removed. */
   othersDepend: "WR022",
+  /** The queue is moving to another log, and what was asked for has to wait until it has; nothing was changed. */
+  queueMoving: "WR023",
   /** The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed. */
   alreadyFinished: "WR040",
   /** The request has no token that lets it in: none at all, or one that is unknown, revoked, expired or not made out for this server. */
@@ -102,6 +104,7 @@ export const codeInfos: ReadonlyMap<string, CodeInfo> = new Map([
   ["WR020", { name: "queue_full", status: 429, retryable: true }],
   ["WR021", { name: "upgrade_blocked", status: 503, retryable: true }],
   ["WR022", { name: "others_depend", status: 409, retryable: false }],
+  ["WR023", { name: "queue_moving", status: 409, retryable: false }],
   ["WR040", { name: "already_finished", status: 409, retryable: false }],
   ["WR041", { name: "unauthenticated", status: 401, retryable: false }],
   ["WR042", { name: "not_allowed", status: 403, retryable: false }],

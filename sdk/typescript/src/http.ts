@@ -257,6 +257,10 @@ export class HttpTransport implements Transport {
     await this.call("POST", `${queuePath(queue)}/rename`, JSON.stringify({ new_name: newName }));
   }
 
+  async moveQueue(queue: string, log: string): Promise<void> {
+    await this.call("POST", `${queuePath(queue)}/move`, JSON.stringify({ log }));
+  }
+
   async dropQueue(queue: string): Promise<void> {
     await this.call("DELETE", queuePath(queue));
   }
@@ -276,6 +280,7 @@ export class HttpTransport implements Transport {
       jobRetentionMs: q.job_retention_ms,
       paused: q.paused,
       createdAt: new Date(q.created_at),
+      movingFrom: q.moving_from,
     }));
   }
 

@@ -314,6 +314,10 @@ export class SqlTransport implements Transport {
     await this.value("rename_queue", { queue_name: ["text", queue], new_name: ["text", newName] });
   }
 
+  async moveQueue(queue: string, log: string): Promise<void> {
+    await this.value("move_queue", { queue_name: ["text", queue], log_name: ["text", log] });
+  }
+
   async dropQueue(queue: string): Promise<void> {
     await this.value("drop_queue", { queue_name: ["text", queue] });
   }
@@ -333,6 +337,7 @@ export class SqlTransport implements Transport {
       jobRetentionMs: Number(row.job_retention_s) * 1000,
       paused: row.paused as boolean,
       createdAt: time(row.created_at),
+      movingFrom: (row.moving_from as string | null) ?? undefined,
     }));
   }
 

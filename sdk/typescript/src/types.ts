@@ -250,6 +250,8 @@ export interface Queue {
   readonly jobRetentionMs: number;
   readonly paused: boolean;
   readonly createdAt: Date;
+  /** The log from which it is moving to the other; undefined: it is not. */
+  readonly movingFrom: string | undefined;
 }
 
 /** A group of a queue. */
@@ -505,6 +507,7 @@ export interface Transport {
   createQueue(queue: string, options: QueueOptions): Promise<boolean>;
   configureQueue(queue: string, options: ConfigureQueueOptions): Promise<void>;
   renameQueue(queue: string, newName: string): Promise<void>;
+  moveQueue(queue: string, log: string): Promise<void>;
   dropQueue(queue: string): Promise<void>;
   listQueues(): Promise<Queue[]>;
   createGroup(at: GroupPath, options: CreateGroupOptions): Promise<void>;

@@ -154,6 +154,7 @@ const calls: Record<string, (client: Client, args: Json) => Promise<Json>> = {
   get_many: (c, { queue, ids }) => c.getMany(queue, ids),
   configure_queue: (c, { queue, ...rest }) => c.configureQueue(queue, options(rest)),
   configure_group: (c, { queue, group, ...rest }) => c.configureGroup(queue, group, options(rest)),
+  move_queue: (c, { queue, log }) => c.moveQueue(queue, log),
   rename_queue: (c, { queue, new_name }) => c.renameQueue(queue, new_name),
   list_queues: (c) => c.listQueues(),
   create_log: (c, { log, ...rest }) => c.createLog(log, options(rest)),

@@ -68,6 +68,9 @@ UPGRADE_BLOCKED = "WR021"
 OTHERS_DEPEND = "WR022"
 """An uninstall found objects of others, such as views, that need the engine; nothing was removed."""
 
+QUEUE_MOVING = "WR023"
+"""The queue is moving to another log, and what was asked for has to wait until it has; nothing was changed."""
+
 ALREADY_FINISHED = "WR040"
 """The claim's messages were finished before, and the call was asked to do its work once only; nothing was changed."""
 
@@ -138,6 +141,7 @@ CODES = {
     QUEUE_FULL: CodeInfo("queue_full", 429, True),
     UPGRADE_BLOCKED: CodeInfo("upgrade_blocked", 503, True),
     OTHERS_DEPEND: CodeInfo("others_depend", 409, False),
+    QUEUE_MOVING: CodeInfo("queue_moving", 409, False),
     ALREADY_FINISHED: CodeInfo("already_finished", 409, False),
     UNAUTHENTICATED: CodeInfo("unauthenticated", 401, False),
     NOT_ALLOWED: CodeInfo("not_allowed", 403, False),

@@ -166,6 +166,8 @@ class Queue:
     """How long what happened to tracked jobs is kept after they ended."""
     log: str
     """What keeps its messages."""
+    moving_from: str | None = None
+    """The log from which it is moving to that; None: it is not."""
 
 
 @dataclass(frozen=True, slots=True)

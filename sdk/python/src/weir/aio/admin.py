@@ -80,6 +80,10 @@ class AsyncAdminCalls(ABC):
         """Give a queue another name; what it holds stays."""
         await self.run(calls.rename_queue(queue, new_name))
 
+    async def move_queue(self, queue: str, log: str) -> None:
+        """Move a queue in use to another log: new messages go there, and each group finishes the old one first."""
+        await self.run(calls.move_queue(queue, log))
+
     async def list_queues(self) -> list[Queue]:
         """List the queues that the caller may see, by name."""
         return await self.run(calls.list_queues())

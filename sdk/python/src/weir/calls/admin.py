@@ -159,9 +159,16 @@ def rename_queue(queue: str, new_name: str) -> Call[None]:
     return written("rename_queue", sql, params, nothing, request, nothing, False)
 
 
+def move_queue(queue: str, log: str) -> Call[None]:
+    args = [Arg("queue_name", "text", queue), Arg("log_name", "text", log)]
+    sql, params = write("move_queue", args)
+    request = Request("POST", f"{queue_path(queue)}/move", {"log": log})
+    return written("move_queue", sql, params, nothing, request, nothing, True)
+
+
 _QUEUE = (
     "queue_name, lanes, message_bytes_max, created_at, paused, priorities, aging, ttl, dedup_window, "
-    "coalesce(backlog_max, 0), job_retention, log"
+    "coalesce(backlog_max, 0), job_retention, log, moving_from"
 )
 
 
@@ -183,6 +190,7 @@ def list_queues() -> Call[list[Queue]]:
                 q["backlog_max"],
                 timedelta(milliseconds=q["job_retention_ms"]),
                 q["log"],
+                q.get("moving_from"),
             )
             for q in found["queues"]
         ]

@@ -81,6 +81,10 @@ class AdminCalls(ABC):
         """Give a queue another name; what it holds stays."""
         self.run(calls.rename_queue(queue, new_name))
 
+    def move_queue(self, queue: str, log: str) -> None:
+        """Move a queue in use to another log: new messages go there, and each group finishes the old one first."""
+        self.run(calls.move_queue(queue, log))
+
     def list_queues(self) -> list[Queue]:
         """List the queues that the caller may see, by name."""
         return self.run(calls.list_queues())
