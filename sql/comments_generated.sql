@@ -144,6 +144,21 @@ job_retention.
 Raises: WR001, WR006
 Locks: none
 $c$),
+('list_jobs', $c$
+Lists a queue's tracked jobs, by state or by kind. It is for people who look: where each job stands is found out by
+looking for it, and with a state or a kind it reads on until it has found enough.
+
+Parameters:
+  queue_name  the queue
+  state       only those that are waiting, running, done, failed or cancelled; null = all
+  kind        only those of this kind; null = all
+  max         1 to 1,000 rows at most
+  after       only jobs above this: to page on, give the last id of the page before
+Returns: one row a job, in the order of their ids, see weir.job_status. Those that ended longer ago than the queue's
+job_retention are left out.
+Raises: WR001, WR006
+Locks: none
+$c$),
 ('start_workflow', $c$
 Starts a workflow, in the caller's transaction: jobs of which some come after others. The job of a step is enqueued
 in the transaction that finishes the last of those before it, and is told their results. What is done is kept, so a

@@ -236,6 +236,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/find_job.sql
 \ir log/cancel.sql
 \ir log/job.sql
+\ir log/list_jobs.sql
 \ir log/trim_workflows.sql
 \ir log/rotate_jobs.sql
 \ir functions/enqueue.sql
@@ -247,6 +248,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/cancel.sql
 \ir functions/cancelled.sql
 \ir functions/job.sql
+\ir functions/list_jobs.sql
 -- Workflows
 \ir functions/start_workflow.sql
 \ir functions/start_chain.sql

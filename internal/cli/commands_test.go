@@ -22,7 +22,10 @@ func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 	for _, step := range []struct{ args, want string }{
 		{"extend q " + claim + " --lease 2h", "lasts until 20"},
 		{"ack q " + claim + " 1000", "finished 1 message"},
+		{"get q 1001", "group default  claimed, claim " + claim + " of process "},
 		{"nack q " + claim + " 1001 --delay 1h --reason busy", "gave back 1 message"},
+		{"get q 1001", ", delivered 1 time\nreason"},
+		{"get q 1001 -o json", `"reason":"busy"`},
 		{"reject q " + claim + " 1002 --reason no", "rejected 1 message"},
 		{"dead list q", "no"},
 		{"dead show q 1002", "payload"},
@@ -35,6 +38,24 @@ func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
 		}
 	}
+}
+
+func TestTrackedJobsAreListedByStateAndKind(t *testing.T) {
+	t.Parallel()
+	s := newShell(t, 0)
+	for _, step := range []struct{ args, want string }{
+		{"job enqueue q mail --tracked", "job 1000 of queue q is enqueued"},
+		{"job enqueue q bill --tracked", "job 2000 of queue q is enqueued"},
+		{"job cancel q 2000 --reason late", "will not run"},
+		{"job list q --state waiting", "\n1000  mail  waiting  0"},
+		{"job list q --kind bill", "\n2000  bill  cancelled  0"},
+		{"job list q --after 1000 -o json", `[{"id":2000,`},
+	} {
+		if out := s.ok("", strings.Fields(step.args)...); !strings.Contains(out, step.want) {
+			t.Errorf("weir %s printed %q, want something with %q", step.args, out, step.want)
+		}
+	}
+	s.fails(2, "WR006", "", "job", "list", "q", "--state", "asleep")
 }
 
 func TestMessagesThatReceiveWroteAreSettledTogetherOrNotAtAll(t *testing.T) {

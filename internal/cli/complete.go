@@ -22,6 +22,7 @@ var enumerations = map[string][]string{
 	"log-format": {"text", "json"}, "log-level": {"debug", "info", "warn", "error"},
 	"sort": {"n", "w", "c", "l", "d", "o", "i", "u", "b"}, "allow": {"produce", "consume", "admin", "read"},
 	"mode": {"balanced", "overload", "soak"}, "via": {"sql", "http"}, "acks": {"gathered", "each"},
+	"state":   {"waiting", "running", "done", "failed", "cancelled"},
 	"setting": {"best", "default", "both"}, "POSITION": {"start", "end"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,9 +30,36 @@ func (a *app) get() *cobra.Command {
 					fmt.Fprintf(w, "id\t%d\nkey\t%s\nenqueued\t%s\nheaders\t%s\npayload\t%s\n",
 						m.ID, whole(m.Key), cell(m.EnqueuedAt), whole(m.Headers), m.Payload)
 					for _, group := range slices.Sorted(maps.Keys(m.States)) {
-						columns(w, "group "+group, m.States[group])
+						fmt.Fprintf(w, "group %s\t%s\n", plain(group), m.States[group]+standing(m.Details[group]))
+						if reason := m.Details[group].Reason; reason != nil {
+							writeText(w, "reason", reason)
+						}
 					}
 				})
 			})
 		})
+}
+
+// standing says what else is known of how a group stands to a message.
+func standing(s engine.Standing) string {
+	var text strings.Builder
+	if s.Behind != nil {
+		fmt.Fprintf(&text, ", behind message %d of its key", *s.Behind)
+	}
+	if s.ClaimID != nil {
+		fmt.Fprintf(&text, ", claim %d", *s.ClaimID)
+	}
+	if s.PID != nil {
+		fmt.Fprintf(&text, " of process %d", *s.PID)
+	}
+	if s.Since != nil {
+		fmt.Fprintf(&text, ", since %s", whole(*s.Since))
+	}
+	if s.Until != nil {
+		fmt.Fprintf(&text, ", until %s", whole(*s.Until))
+	}
+	if s.Attempts != nil {
+		fmt.Fprintf(&text, ", delivered %s", plural(int64(*s.Attempts), "time"))
+	}
+	return text.String()
 }

@@ -15,7 +15,7 @@ import (
 
 // job is the parent of the commands on jobs.
 func (a *app) job() *cobra.Command {
-	return parent("job", "Enqueue, show and cancel jobs", a.jobEnqueue(), a.jobShow(), a.jobCancel())
+	return parent("job", "Enqueue, list, show and cancel jobs", a.jobEnqueue(), a.jobList(), a.jobShow(), a.jobCancel())
 }
 
 func (a *app) jobEnqueue() *cobra.Command {
@@ -62,6 +62,32 @@ func (a *app) jobEnqueue() *cobra.Command {
 	f.BoolVar(&opt.IsUnique, "unique", false, "enqueue it only if no job of this kind and arguments is there")
 	f.DurationVar(&uniqueFor, "unique-for", 0, "how long it is unique; until it is finished unless given")
 	f.BoolVar(&opt.Tracked, "tracked", false, "keep what happens to it, for weir job show")
+	return c
+}
+
+func (a *app) jobList() *cobra.Command {
+	var state, kind string
+	var limit int
+	var after int64
+	c := leaf("list QUEUE", "List tracked jobs", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return a.with(ctx, func(client *engine.Client) error {
+			list, err := client.ListJobs(ctx, args[0], state, kind, limit, after)
+			if err != nil {
+				return err
+			}
+			return a.emit(list, func(w io.Writer) {
+				columns(w, "ID", "KIND", "STATE", "ATTEMPT", "ENQUEUED", "ENDED", "ERROR")
+				for _, j := range list {
+					columns(w, j.ID, j.Kind, j.State, j.Attempt, j.EnqueuedAt, j.FinishedAt, j.Error)
+				}
+			})
+		})
+	})
+	f := c.Flags()
+	f.StringVar(&state, "state", "", "only waiting, running, done, failed or cancelled ones")
+	f.StringVar(&kind, "kind", "", "only those of this kind")
+	f.IntVar(&limit, "max", 100, "at most this many, up to 1,000")
+	f.Int64Var(&after, "after", 0, "only ids above this one: the last of the page before")
 	return c
 }
 

@@ -57,6 +57,8 @@ const (
 	sqlCancel   = `select weir.cancel($1, $2, reason => $3)`
 	sqlJob      = `select id, kind, state, attempt, progress, result, error, enqueued_at, run_at, progress_at, finished_at,
 		cancelled_at from weir.job($1, $2)`
+	sqlListJobs = `select id, kind, state, attempt, progress, result, error, enqueued_at, run_at, progress_at, finished_at,
+		cancelled_at from weir.list_jobs($1, state => $2, kind => $3, max => $4, after => $5)`
 	sqlCancelled = `select id from weir.cancelled($1, $2) order by id`
 )
 
@@ -116,12 +118,7 @@ func (c *Client) Cancelled(ctx context.Context, queue string, claims []int64) ([
 
 // Job returns how a tracked job stands; an error of CodeMessageNotFound when it is not tracked, or was forgotten.
 func (c *Client) Job(ctx context.Context, queue string, id int64) (JobStatus, error) {
-	list, err := collect(ctx, c, "show job", sqlJob, func(j *JobStatus) []any {
-		return []any{
-			&j.ID, &j.Kind, &j.State, &j.Attempt, &j.Progress, &j.Result, &j.Error, (*utc)(&j.EnqueuedAt), &j.RunAt,
-			&j.ProgressAt, &j.FinishedAt, &j.CancelledAt,
-		}
-	}, queue, id)
+	list, err := collect(ctx, c, "show job", sqlJob, (*JobStatus).fields, queue, id)
 	if err != nil {
 		return JobStatus{}, err
 	}
@@ -130,4 +127,18 @@ func (c *Client) Job(ctx context.Context, queue string, id int64) (JobStatus, er
 			"Enqueue it with tracked, and ask before the queue's job_retention has passed since its end.")
 	}
 	return list[0], nil
+}
+
+// ListJobs returns up to n tracked jobs with ids above after, in the order of their ids; of one state or one kind only
+// unless that is empty.
+func (c *Client) ListJobs(ctx context.Context, queue, state, kind string, n int, after int64) ([]JobStatus, error) {
+	return collect(ctx, c, "list jobs", sqlListJobs, (*JobStatus).fields, queue, nonEmpty(state), nonEmpty(kind), n, after)
+}
+
+// fields are the places for the columns of a weir.job_status.
+func (j *JobStatus) fields() []any {
+	return []any{
+		&j.ID, &j.Kind, &j.State, &j.Attempt, &j.Progress, &j.Result, &j.Error, (*utc)(&j.EnqueuedAt), &j.RunAt,
+		&j.ProgressAt, &j.FinishedAt, &j.CancelledAt,
+	}
 }

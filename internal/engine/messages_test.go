@@ -400,6 +400,10 @@ func TestAMessageIsShownWithItsStateInEachGroup(t *testing.T) {
 		m.States["default"] != "claimed" || m.States["other"] != "waiting" || len(m.States) != 2 {
 		t.Errorf("message %+v", m)
 	}
+	known, other := m.Details["default"], m.Details["other"]
+	if *known.Attempts != 1 || *known.ClaimID == 0 || !known.Until.After(*known.Since) || other != (engine.Standing{}) {
+		t.Errorf("details %+v", m.Details)
+	}
 	if _, err := client.Get(ctx, "q", id+1); engine.Code(err) != engine.CodeMessageNotFound {
 		t.Errorf("a message that is not there: %v", err)
 	}

@@ -12,8 +12,8 @@ const (
 		enqueued_times from weir.receive_records($1, $2, max => $3, lease => $4)`
 	sqlPop = `select id, claim_id, attempt, key, payload, headers, enqueued_at
 		from weir.pop($1, $2, max => $3)`
-	sqlGet     = `select id, key, payload, headers, enqueued_at, states from weir.get($1, $2)`
-	sqlGetMany = `select id, key, payload, headers, enqueued_at, states from weir.get_many($1, $2)`
+	sqlGet     = `select id, key, payload, headers, enqueued_at, states, details from weir.get($1, $2)`
+	sqlGetMany = `select id, key, payload, headers, enqueued_at, states, details from weir.get_many($1, $2)`
 	sqlPeek    = `select id, attempt, key, payload, headers, enqueued_at
 		from weir.peek($1, $2, max => $3)`
 )
@@ -136,7 +136,7 @@ func (c *Client) GetMany(ctx context.Context, queue string, ids []int64) ([]Stor
 
 // fields are the places for the columns of a weir.stored_message.
 func (m *Stored) fields() []any {
-	return []any{&m.ID, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt), &m.States}
+	return []any{&m.ID, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt), &m.States, &m.Details}
 }
 
 // fields are the places for the columns of a weir.message.

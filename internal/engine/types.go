@@ -50,6 +50,19 @@ type Stored struct {
 	Headers    json.RawMessage   `json:"headers" doc:"A JSON object beside the payload, or null."`
 	EnqueuedAt time.Time         `json:"enqueued_at"`
 	States     map[string]string `json:"states" doc:"By group: waiting, claimed, delayed, parked, dead or done."`
+
+	Details map[string]Standing `json:"details" doc:"By group: what else is known."`
+}
+
+// Standing is what is known of how a group stands to a message; what is not known is left out.
+type Standing struct {
+	Attempts *int       `json:"attempts,omitempty" doc:"Deliveries so far."`
+	ClaimID  *int64     `json:"claim_id,omitempty" doc:"The claim that has it, or had it until its lease ended."`
+	Since    *time.Time `json:"since,omitempty" doc:"When it was claimed, parked or given up."`
+	Until    *time.Time `json:"until,omitempty" doc:"When the lease ends, or it is due."`
+	PID      *int       `json:"pid,omitempty" doc:"The session that received it."`
+	Behind   *int64     `json:"behind,omitempty" doc:"The message of its key that is first."`
+	Reason   *string    `json:"reason,omitempty" doc:"Why it is delivered again, or no more."`
 }
 
 // Outgoing is one message to send. A nil Payload is SQL null, which the engine refuses.

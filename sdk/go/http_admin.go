@@ -238,13 +238,13 @@ func (h *httpBackend) doctor(ctx context.Context) ([]Finding, error) {
 }
 
 func (h *httpBackend) stats(ctx context.Context, queue string) ([]GroupStats, error) {
-	var out struct{ Groups []GroupStats }
+	var out struct{ Groups []statsRow }
 	path := "/v1/stats"
 	if queue != "" {
 		path += "?queue=" + url.QueryEscape(queue)
 	}
 	err := h.call(ctx, http.MethodGet, path, nil, &out)
-	return out.Groups, err
+	return statsOf(out.Groups, err)
 }
 
 // maintain does nothing: the server does it.

@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -32,9 +33,10 @@ const (
 		from weir.list_logs() order by log_name`
 	sqlDropLog = `select from weir.drop_log($1::text)`
 
-	sqlGet = `select id, key, payload::text, headers::text, enqueued_at, states::text from weir.get($1::text, $2::bigint)`
+	sqlGet = `select id, key, payload::text, headers::text, enqueued_at, states::text, details::text
+		from weir.get($1::text, $2::bigint)`
 
-	sqlGetMany = `select id, key, payload::text, headers::text, enqueued_at, states::text
+	sqlGetMany = `select id, key, payload::text, headers::text, enqueued_at, states::text, details::text
 		from weir.get_many($1::text, $2::bigint[])`
 
 	sqlCreateGroup = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
@@ -63,8 +65,10 @@ const (
 	sqlRoute        = `select weir.route($1::text)`
 	sqlListBindings = `select pattern, queue_name, created_at from weir.list_bindings()`
 
-	sqlStats = `select queue_name, group_name, waiting, claimed, delayed, parked, dead, held_by
-		from weir.stats($1::text)`
+	sqlStats = `select queue_name, group_name, waiting, expired, claimed, delayed, parked, dead,
+		coalesce(extract(epoch from oldest_age), 0)::float8, exact, sent_rate, delivered_rate, delivered_at, expiries,
+		hot_key, hot_key_share, held_by, lanes, log, held_segments, segments, bytes, blocked_by, blocker_pid,
+		extract(epoch from blocker_age)::float8, blocker_query from weir.stats($1::text)`
 	sqlDoctor = `select severity, finding, queue_name, group_name, value, message, coalesce(cure, '') from weir.doctor()`
 )
 
@@ -133,11 +137,11 @@ func (p *postgres) stored(ctx context.Context, doing, text string, args ...any) 
 	type row struct {
 		StoredMessage
 
-		payload, states string
-		headers         *string
+		payload, states, details string
+		headers                  *string
 	}
 	rows, err := collect(ctx, p, doing, text, func(r *row) []any {
-		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.states}
+		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.states, &r.details}
 	}, args...)
 	if err != nil {
 		return nil, err
@@ -148,7 +152,8 @@ func (p *postgres) stored(ctx context.Context, doing, text string, args ...any) 
 		if r.headers != nil {
 			r.Headers = json.RawMessage(*r.headers)
 		}
-		if err := json.Unmarshal([]byte(r.states), &r.States); err != nil {
+		err := errors.Join(json.Unmarshal([]byte(r.states), &r.States), json.Unmarshal([]byte(r.details), &r.Details))
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", doing, errBadAnswer, err)
 		}
 		messages[i] = r.StoredMessage
@@ -214,9 +219,7 @@ func (p *postgres) listBindings(ctx context.Context) ([]Binding, error) {
 }
 
 func (p *postgres) stats(ctx context.Context, queue string) ([]GroupStats, error) {
-	return collect(ctx, p, "count messages", sqlStats, func(s *GroupStats) []any {
-		return []any{&s.Queue, &s.Group, &s.Waiting, &s.Claimed, &s.Delayed, &s.Parked, &s.Dead, &s.HeldBy}
-	}, orNull(queue))
+	return statsOf(collect(ctx, p, "count messages", sqlStats, (*statsRow).fields, orNull(queue)))
 }
 
 func (p *postgres) doctor(ctx context.Context) ([]Finding, error) {

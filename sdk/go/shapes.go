@@ -144,6 +144,19 @@ type StoredMessage struct {
 	Headers    json.RawMessage   `json:"headers"`
 	EnqueuedAt time.Time         `json:"enqueued_at"`
 	States     map[string]string `json:"states"` // by group: waiting, claimed, delayed, parked, dead or done
+
+	Details map[string]Standing `json:"details"` // by group: what else is known
+}
+
+// Standing is what is known of how a group stands to a message; nil is what is not known.
+type Standing struct {
+	Attempts *int       `json:"attempts,omitempty"` // deliveries so far
+	ClaimID  *int64     `json:"claim_id,omitempty"` // that has it, or had it until its lease ended
+	Since    *time.Time `json:"since,omitempty"`    // when it was claimed, parked or given up
+	Until    *time.Time `json:"until,omitempty"`    // when the lease ends, or it is due
+	PID      *int       `json:"pid,omitempty"`      // the session that received it
+	Behind   *int64     `json:"behind,omitempty"`   // the message of its key that is first
+	Reason   *string    `json:"reason,omitempty"`   // why it is delivered again, or no more
 }
 
 // Binding has the messages of some topics go to a queue.
@@ -167,15 +180,67 @@ type Finding struct {
 // duration reads milliseconds.
 func duration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// GroupStats counts what a group has before it.
-type GroupStats struct {
-	Queue   string `json:"queue"`
-	Group   string `json:"group"`
-	Waiting int64  `json:"waiting"` // a receive could get them now
-	Claimed int64  `json:"claimed"` // under a live claim
-	Delayed int64  `json:"delayed"` // not due yet
-	Parked  int64  `json:"parked"`  // of an ordered group: in lines of keys that are in trouble
-	Dead    int64  `json:"dead"`    // dead letters
+// seconds reads a number of seconds.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-	HeldBy *string `json:"held_by"` // the limit that holds the group back: concurrency, rate or key_concurrency
+// GroupStats tells how a group stands.
+type GroupStats struct {
+	Queue     string        `json:"queue"`
+	Group     string        `json:"group"`
+	Waiting   int64         `json:"waiting"` // could be delivered now, limits and pauses apart
+	Expired   int64         `json:"expired"` // of these: of claims whose lease has ended
+	Claimed   int64         `json:"claimed"` // under a claim whose lease goes on
+	Delayed   int64         `json:"delayed"` // not due: delayed ones and retries
+	Parked    int64         `json:"parked"`  // of an ordered group: behind others of their key
+	Dead      int64         `json:"dead"`    // dead letters
+	OldestAge time.Duration `json:"-"`       // how long the first that waits could have been delivered
+	Exact     bool          `json:"exact"`   // whether these numbers are counts; else some are estimates
+
+	SentRate      float64    `json:"sent_rate"`      // sent to the queue a second, over the last minute at most
+	DeliveredRate float64    `json:"delivered_rate"` // delivered to the group a second, likewise
+	DeliveredAt   *time.Time `json:"delivered_at"`   // when the group was last delivered something; nil: not known
+	Expiries      int64      `json:"expiries"`       // of its last claims, the leases that ended
+	HotKey        *string    `json:"hot_key"`        // the key that has most of what waits in order
+	HotKeyShare   *float64   `json:"hot_key_share"`  // the share of that which it has, 0 to 1
+	HeldBy        *string    `json:"held_by"`        // the limit it meets: concurrency, rate or key_concurrency
+	Lanes         int        `json:"lanes"`          // lanes of the queue's keys
+
+	Log          string         `json:"log"`           // the log of the queue; what follows is about this log
+	HeldSegments int            `json:"held_segments"` // its closed segments that wait for this group
+	Segments     int            `json:"segments"`      // its segments in use
+	Bytes        int64          `json:"bytes"`         // its disk space
+	BlockedBy    *string        `json:"blocked_by"`    // what keeps its oldest closed segment, or the group
+	BlockerPID   *int           `json:"blocker_pid"`   // process id, when that is a session
+	BlockerAge   *time.Duration `json:"-"`             // how long its transaction has been open
+	BlockerQuery *string        `json:"blocker_query"` // its last statement, as far as it may be seen
+}
+
+// statsRow is a GroupStats with its times as they are passed: in seconds.
+type statsRow struct {
+	GroupStats
+
+	OldestAgeS  float64  `json:"oldest_age_s"`
+	BlockerAgeS *float64 `json:"blocker_age_s"`
+}
+
+// fields are the places for the columns of sqlStats.
+func (r *statsRow) fields() []any {
+	return []any{
+		&r.Queue, &r.Group, &r.Waiting, &r.Expired, &r.Claimed, &r.Delayed, &r.Parked, &r.Dead, &r.OldestAgeS, &r.Exact,
+		&r.SentRate, &r.DeliveredRate, &r.DeliveredAt, &r.Expiries, &r.HotKey, &r.HotKeyShare, &r.HeldBy, &r.Lanes,
+		&r.Log, &r.HeldSegments, &r.Segments, &r.Bytes, &r.BlockedBy, &r.BlockerPID, &r.BlockerAgeS, &r.BlockerQuery,
+	}
+}
+
+// statsOf reads the times of rows.
+func statsOf(rows []statsRow, err error) ([]GroupStats, error) {
+	list := make([]GroupStats, len(rows))
+	for i, r := range rows {
+		list[i] = r.GroupStats
+		list[i].OldestAge = seconds(r.OldestAgeS)
+		if r.BlockerAgeS != nil {
+			list[i].BlockerAge = new(seconds(*r.BlockerAgeS))
+		}
+	}
+	return list, err
 }

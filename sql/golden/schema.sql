@@ -1010,6 +1010,7 @@
 -- function weir.job(queue_name text, id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_bindings() returns TABLE(pattern text, queue_name text, created_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_groups(queue_name text) returns TABLE(group_name text, ordered boolean, max_attempts integer, backoff_min interval, backoff_max interval, created_at timestamp with time zone, paused boolean, concurrency_max integer, rate_max integer, rate_period interval, key_concurrency_max integer, fair boolean) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.list_jobs(queue_name text, state text DEFAULT NULL::text, kind text DEFAULT NULL::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_logs() returns TABLE(log_name text, unlogged boolean, segment_bytes bigint, claims_bytes bigint, retention interval, queues integer, bytes bigint, created_at timestamp with time zone) v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_queues() returns TABLE(queue_name text, lanes integer, message_bytes_max integer, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text, moving_from text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.list_schedules(queue_name text DEFAULT NULL::text) returns SETOF weir.schedule_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1373,7 +1374,7 @@
 -- function weir_log.find_records_3(p_queue integer, p_lanes integer[], p_ids bigint[], p_txids xid8[]) returns weir_internal.found_record[] s - {owner=X/owner}
 -- function weir_log.finish(p_queue text, p_claim bigint, p_ids bigint[], p_results jsonb[]) returns bigint[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.first_cursor(g weir_internal.groups, p_lane integer, p_stripe integer) returns weir_internal.claim v - {owner=X/owner}
--- function weir_log.get(p_queue text, p_ids bigint[]) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_log.get(p_queue text, p_ids bigint[]) returns SETOF weir.stored_message v {"search_path=pg_catalog, pg_temp",TimeZone=UTC,plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.glance(p_segments bigint[]) returns TABLE(queue_no integer, group_no integer, is_idle boolean, s weir.group_stats) s - {owner=X/owner}
 -- function weir_log.group_cursors(q weir_internal.queues, g weir_internal.groups) returns SETOF weir_internal.claim v - {owner=X/owner}
 -- function weir_log.group_depth(q weir_internal.queues, g weir_internal.groups, p_segments bigint[]) returns weir.group_stats s - {owner=X/owner}
@@ -1414,7 +1415,11 @@
 -- function weir_log.job(p_queue text, p_id bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.job_events(q weir_internal.queues, p_ids bigint[]) returns SETOF weir_internal.job_event v - {owner=X/owner}
 -- function weir_log.job_events_here(p_queue integer, p_ids bigint[]) returns SETOF weir_internal.job_event v - {owner=X/owner}
+-- function weir_log.job_ids(q weir_internal.queues, p_kind text, p_after bigint, p_max integer) returns bigint[] v - {owner=X/owner}
+-- function weir_log.job_ids_0(p_queue integer, p_kind text, p_after bigint, p_max integer) returns bigint[] v - {owner=X/owner}
+-- function weir_log.job_ids_1(p_queue integer, p_kind text, p_after bigint, p_max integer) returns bigint[] v - {owner=X/owner}
 -- function weir_log.job_state_of(q weir_internal.queues, p_ids bigint[], p_txids xid8[]) returns TABLE(id bigint, state text, claim bigint) v - {owner=X/owner}
+-- function weir_log.job_statuses(q weir_internal.queues, p_ids bigint[]) returns SETOF weir.job_status v - {owner=X/owner}
 -- function weir_log.keep_unique(q weir_internal.queues, p_ids bigint[], p_kinds text[], p_args jsonb[], p_keys text[], p_unique boolean, p_until timestamp with time zone, OUT ids bigint[], OUT repeated boolean[]) returns record v - {owner=X/owner}
 -- function weir_log.key_flight(g weir_internal.groups, p_claims bigint[]) returns jsonb v - {owner=X/owner}
 -- function weir_log.key_queue_messages(g weir_internal.groups) returns SETOF weir_internal.delayed_row v - {owner=X/owner}
@@ -1437,6 +1442,7 @@
 -- function weir_log.lanes_with_work(q weir_internal.queues, g weir_internal.groups, p_lanes integer[], p_now timestamp with time zone) returns integer[] v - {owner=X/owner}
 -- function weir_log.late(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.delayed_row s - {owner=X/owner}
 -- function weir_log.lease(g weir_internal.groups, c weir_internal.claim, p_attempt integer, p_deadline timestamp with time zone, p_out weir.message_record[]) returns void v - {owner=X/owner}
+-- function weir_log.list_jobs(p_queue text, p_state text, p_kind text, p_max integer, p_after bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.lock_claim(p_claim bigint, p_ids bigint[]) returns void v - {owner=X/owner}
 -- function weir_log.lock_claims(q weir_internal.queues, g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.lock_cursor(p_key bigint) returns void v - {owner=X/owner}

@@ -1,4 +1,4 @@
--- weir_log.append_events_0 .. 1, events_0 .. 1, find_records_0 .. 3
+-- weir_log.append_events_0 .. 1, events_0 .. 1, job_ids_0 .. 1, find_records_0 .. 3
 -- The statements that must name one table of the ring of job events, or of the log's, in which jobs are looked for: the
 -- same text for each. Table 3 of the log is `rest`.
 --
@@ -9,7 +9,11 @@
 --   p_lanes   lanes
 --   p_ids     jobs, which are messages
 --   p_txids   of each, the transaction that sent it
--- Returns: append_events: whether they were appended. events: what happened to the jobs. find_records: where each of
+--   p_kind    only jobs of this kind; null = all
+--   p_after   only jobs above this
+--   p_max     how many at most
+-- Returns: append_events: whether they were appended. events: what happened to the jobs. job_ids: the jobs that
+--   this table has, by id, perhaps twice. find_records: where each of
 --   the messages stands that this table has, sent or adopted.
 -- Raises: none
 -- Locks: ACCESS SHARE or ROW EXCLUSIVE on that table, until the transaction ends.
@@ -36,6 +40,18 @@ begin
     return array(
         select row(e.*)::weir_internal.job_event from weir_log.jobs_%1$s e
         where e.queue_no = p_queue and e.id = any(p_ids));
+end
+$body$$text$, k);
+        execute format($text$
+create or replace function weir_log.job_ids_%1$s(p_queue int, p_kind text, p_after bigint, p_max int)
+returns bigint[]
+language plpgsql
+as $body$
+begin
+    return array(
+        select e.id from weir_log.jobs_%1$s e
+        where e.queue_no = p_queue and e.id > p_after and e.what = 0 and (p_kind is null or e.kind = p_kind)
+        order by e.queue_no, e.id limit p_max);
 end
 $body$$text$, k);
     end loop;

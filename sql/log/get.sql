@@ -12,6 +12,7 @@ create or replace function weir_log.get(p_queue text, p_ids bigint[])
 returns setof weir.stored_message
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC' -- the times of details are texts
 set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off

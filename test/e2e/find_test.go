@@ -82,6 +82,11 @@ func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b.db.Exec(t, "select weir.pause('orders', 'audit')")
 	b.again()
 	b.line("audit", "The group is paused.")
+	b.line("per-table", "waiting")
+	b.db.Exec(t, "select weir.send('orders', '6', key => 'table-1')")
+	b.db.Exec(t, "select weir.receive('orders', 'per-table', 10)")
+	b.find(pgtest.QueryVal[string](t, b.db, "select max(id)::text from weir.peek('orders', 'audit', 10)"))
+	b.line("per-table", "It stands behind message "+ids[0]+" of its key.")
 	b.find(ids[4])
 	b.line("default", "Its sender delayed it: it is due in")
 	b.find("99")
@@ -89,7 +94,7 @@ func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b.see("All groups have finished it and its space was given back, or it was never sent.")
 	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/" + ids[1]))
 	b.press("main", "Redrive")
-	b.line("default", "1 message of the group waits.")
+	b.line("default", "2 messages of the group wait.")
 }
 
 func TestMessagesAreFoundByTheirKeyInAnyState(t *testing.T) {

@@ -70,7 +70,8 @@ export const api = {
   peek: (queue, group, max) => list(`${groupPath(queue, group)}/peek?max=${max}`, "messages"),
   dead: (queue, group, after, max) =>
     list(`${groupPath(queue, group)}/dead_letters?after=${after}&max=${max}`, "dead_letters"),
-  claims: (queue, group, max) => list(`${groupPath(queue, group)}/claims?max=${max}`, "claims"),
+  claims: (queue, group, max, after = 0) =>
+    list(`${groupPath(queue, group)}/claims?max=${max}&after=${after}`, "claims"),
   parkedKeys: (queue, group, max) => list(`${groupPath(queue, group)}/parked_keys?max=${max}`, "parked_keys"),
   delayed: (queue, group, max) => list(`${groupPath(queue, group)}/delayed?max=${max}`, "messages"),
   workflows: (queue, max) => list(`${queuePath(queue)}/workflows?max=${max}`, "workflows"),

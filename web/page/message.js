@@ -5,12 +5,10 @@ import { api } from "./api.js";
 import { h, show } from "./dom.js";
 import { findField } from "./find.js";
 import { may, writable } from "./mode.js";
-import { findLink, queueLink } from "./place.js";
+import { findLink, messageLink, queueLink } from "./place.js";
 import { documents, reasonCell, table } from "./table.js";
 import { count, many, time, until } from "./words.js";
-import { holder, waitsFor } from "./work.js";
-
-const most = 1000; // of a list, in which a message is looked for
+import { holder } from "./work.js";
 
 /** messageView draws the frame of one message and returns what reads it. */
 export function messageView(place, queue, id) {
@@ -122,70 +120,49 @@ const deadActions = (queue, group, id) =>
     ),
   );
 
-// placeOf finds out where a message is for a group, and why it is there.
+// placeOf tells where a message is for a group, and why it is there.
 async function placeOf(queue, m, s, groups) {
   const state = m.states[s.group] ?? "not for it";
+  const known = m.details[s.group] ?? {};
   const about = groups.find((g) => g.group === s.group) ?? {};
-  return { group: s.group, state, ...(await (states[state] ?? unknown)(queue, m, s, about)) };
+  const why = await (states[state] ?? unknown)(known, { queue, s, about });
+  return { group: s.group, state, why, attempts: known.attempts, reason: known.reason };
 }
 
-const unknown = () => ({ why: "It was sent before the group began, or is for another group." });
+const unknown = () => "It was sent before the group began, or is for another group.";
 
 const states = {
-  waiting(queue, m, s, about) {
+  waiting(known, { s, about }) {
     const rest = `${many(s.waiting, "message", s.exact !== false)} of the group wait${s.waiting === 1 ? "s" : ""}.`;
-    if (about.paused) return { why: `The group is paused. ${rest}` };
-    if (s.held_by) return { why: `The group's ${s.held_by} limit holds it back. ${rest}` };
+    if (about.paused) return `The group is paused. ${rest}`;
+    if (s.held_by) return `The group's ${s.held_by} limit holds it back. ${rest}`;
     if (s.claimed === 0 && s.delivered_rate === 0) {
-      return { why: `Nobody receives: nothing was delivered to the group lately. ${rest}` };
+      return `Nobody receives: nothing was delivered to the group lately. ${rest}`;
     }
-    return { why: `It waits for a consumer to receive it. ${rest}` };
+    if (known.claim_id) return `A lease on it is over: the next receive gets it. ${rest}`;
+    return `It waits for a consumer to receive it. ${rest}`;
   },
 
-  async claimed(queue, m, s) {
-    const list = await api.claims(queue, s.group, most);
-    const found = list.find((c) => c.first_id === m.id) ?? (list.length === 1 ? list[0] : undefined);
-    if (!found) return { why: `One of ${many(list.length, "claim")} of the group has it.` };
-    const over = !found.deadline || new Date(found.deadline) <= new Date();
-    return {
-      why: over
-        ? `${holder(found)} had it, and its lease is over: the next receive gets it.`
-        : `${holder(found)} has it since ${time(found.claimed_at)}; its lease ends ${until(found.deadline)}.`,
-      attempts: found.first_id === m.id ? found.attempt : undefined,
-    };
+  async claimed(known, { queue, s }) {
+    const [claim] = await api.claims(queue, s.group, 1, BigInt(known.claim_id) - 1n);
+    const who = claim && String(claim.claim_id) === String(known.claim_id) ? holder(claim) : "A consumer";
+    return `${who} has it since ${time(known.since)}; its lease ends ${until(known.until)}.`;
   },
 
-  async delayed(queue, m, s) {
-    const list = await api.delayed(queue, s.group, most);
-    const found = list.find((d) => d.id === m.id);
-    if (!found && list.length < most) return { why: "It is due: a receive gets it." };
-    if (!found) return { why: `It is due, or not among the next ${count(most)} that are.` };
-    const what = found.attempts > 0 ? "It is tried again" : "Its sender delayed it: it is due";
-    return { why: `${what} ${until(found.due_at)}.`, attempts: found.attempts, reason: found.reason };
+  delayed: (known) =>
+    `${known.attempts ? "It is tried again" : "Its sender delayed it: it is due"} ${until(known.until)}.`,
+
+  parked(known, { queue }) {
+    if (known.behind) {
+      const first = h("a", { href: messageLink(queue, known.behind) }, known.behind);
+      return ["It stands behind message ", first, " of its key."];
+    }
+    if (known.claim_id) return "It is the first of its key, and a consumer has it.";
+    if (known.until) return `It is the first of its key, and is due ${until(known.until)}.`;
+    return "It waits in a line with other messages of its key, or for its key's turn.";
   },
 
-  async parked(queue, m, s) {
-    const found = (await api.parkedKeys(queue, s.group, most)).find((k) => k.key === m.key);
-    if (!found) return { why: "It waits in a line with other messages of its key." };
-    const first = found.first_id === m.id;
-    return {
-      why: first
-        ? `It is the first of its key's line, which waits for ${waitsFor(found)}.`
-        : `It stands behind message ${found.first_id} of its key, which waits for ${waitsFor(found)}.`,
-      attempts: first ? found.attempts : undefined,
-      reason: found.reason,
-    };
-  },
+  dead: (known) => `It died ${time(known.since)}; nothing happens to it until it is redriven or discarded.`,
 
-  async dead(queue, m, s) {
-    const [found] = (await api.dead(queue, s.group, BigInt(m.id) - 1n, 1)).filter((d) => d.id === m.id);
-    if (!found) return { why: "It is a dead letter." };
-    return {
-      why: `It died ${time(found.died_at)}; nothing happens to it until it is redriven or discarded.`,
-      attempts: found.attempts,
-      reason: found.reason,
-    };
-  },
-
-  done: () => ({ why: "It was finished, or passed over by a seek, a purge or its time to live." }),
+  done: () => "It was finished, or passed over by a seek, a purge or its time to live.",
 };

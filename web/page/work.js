@@ -83,8 +83,8 @@ const waits = {
   key_concurrency: () => "others of its key to finish",
 };
 
-/** waitsFor says what the messages of a parked key wait for. */
-export const waitsFor = (k) => waits[k.waits_for]?.(k) ?? k.waits_for;
+// waitsFor says what the messages of a parked key wait for.
+const waitsFor = (k) => waits[k.waits_for]?.(k) ?? k.waits_for;
 
 /** parkedKeys shows the keys whose messages wait in a line of their own, and why. */
 export const parkedKeys = live(

@@ -12,6 +12,7 @@ func (a *api) lookRoutes() {
 	route(a, toRead, get, groupPath+"/parked_keys", "parked_keys", "List keys whose messages wait in a line", a.parkedKeys)
 	route(a, toRead, get, groupPath+"/delayed", "delayed", "List messages that are not due: delayed ones, retries",
 		a.delayed)
+	route(a, toRead, get, queuePath+"/jobs", "list_jobs", "List the tracked jobs of a queue", a.listJobs)
 	route(a, toRead, get, queuePath+"/workflows", "list_workflows", "List the workflows of a queue", a.listWorkflows)
 }
 
@@ -101,4 +102,22 @@ func (a *api) listWorkflows(ctx context.Context, in *listWorkflowsInput) (*outpu
 	}
 	list, err := a.engine.ListWorkflows(ctx, in.Queue, in.Max, before)
 	return reply(workflowsOutput{Workflows: list}, err)
+}
+
+type listJobsInput struct {
+	QueuePath
+	State string `query:"state" doc:"Only those that are waiting, running, done, failed or cancelled."`
+	Kind  string `query:"kind" doc:"Only those of this kind."`
+	Max   int    `query:"max" default:"100" doc:"At most this many, up to 1,000."`
+	After int64  `query:"after" doc:"Only jobs above this one: the last of the page before."`
+}
+
+type jobsOutput struct {
+	Jobs []engine.JobStatus `json:"jobs" doc:"In the order of their ids."`
+}
+
+// listJobs lists the tracked jobs of a queue.
+func (a *api) listJobs(ctx context.Context, in *listJobsInput) (*output[jobsOutput], error) {
+	list, err := a.engine.ListJobs(ctx, in.Queue, in.State, in.Kind, in.Max, in.After)
+	return reply(jobsOutput{Jobs: list}, err)
 }

@@ -24,7 +24,7 @@ var noMethods = map[string]string{
 	"create_token": "tokens are for `weir token` and the server", "find_token": "likewise", "list_tokens": "likewise",
 	"revoke_token": "likewise",
 	"claims":       "for people who look, in SQL, over HTTP and on the page", "parked_keys": "likewise",
-	"delayed": "likewise", "list_workflows": "likewise",
+	"delayed": "likewise", "list_workflows": "likewise", "list_jobs": "likewise",
 }
 
 func TestEveryPublicFunctionIsAMethod(t *testing.T) {

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import celery
 import kombu
 import psycopg
 import pytest
+from celery.exceptions import ImproperlyConfigured
 
 import weir
 from weir.celery import queue_name
@@ -31,7 +33,9 @@ app = Celery("app", broker_url="weir://" + dsn.partition("://")[2])
 app.conf.update(
     broker_transport="weir.celery:Transport",
     broker_transport_options={"lease": int(os.environ.get("LEASE", "15"))}, task_default_queue=name,
-    worker_enable_remote_control="REMOTE" in os.environ, task_ignore_result=True, task_acks_late=True,
+    worker_enable_remote_control="REMOTE" in os.environ, task_acks_late=True,
+    result_backend=os.environ.get("RESULTS"), task_ignore_result="RESULTS" not in os.environ, task_track_started=True,
+    database_table_schemas={"task": name, "group": name},
     worker_prefetch_multiplier=4,
 )
 
@@ -42,6 +46,18 @@ def note(text):
 @app.task
 def add(a, b):
     note(f"add {a + b}")
+
+@app.task
+def double(n):
+    return 2 * n
+
+@app.task
+def total(numbers):
+    return sum(numbers)
+
+@app.task
+def fail():
+    raise LookupError("no such order")
 
 @app.task(bind=True, max_retries=3)
 def fragile(self):
@@ -91,6 +107,14 @@ class Site:
             [sys.executable, "-c", f"from app import *\n{program}"], cwd=self.folder, env=self.env, check=True
         )
 
+    def ask(self, program: str) -> Any:
+        """Return what a program prints as JSON."""
+        command = [sys.executable, "-c", f"import json\nfrom app import *\n{program}"]
+        asked = subprocess.run(
+            command, cwd=self.folder, env=self.env, check=True, stdout=subprocess.PIPE, timeout=PATIENCE
+        )
+        return json.loads(asked.stdout)
+
     def notes(self) -> list[str]:
         return sorted(row[0] for row in self.conn.execute(f'select note from "{self.name}"'))
 
@@ -121,7 +145,6 @@ def site(tmp_path: Path, dsn: str, client: weir.Client) -> Iterator[Site]:
 
 
 ASK = """
-import json
 inspect = app.control.inspect(timeout=5, limit=1)
 while not (pongs := inspect.ping()):
     pass
@@ -137,15 +160,7 @@ print(json.dumps([pong, queue["name"]]))
 
 def test_a_worker_answers_what_is_broadcast_and_leaves_no_queues(site: Site) -> None:
     worker = site.worker(REMOTE="1")
-    asked = subprocess.run(
-        [sys.executable, "-c", f"from app import *\n{ASK}"],
-        cwd=site.folder,
-        env=site.env,
-        check=True,
-        stdout=subprocess.PIPE,
-        timeout=PATIENCE,
-    )
-    assert json.loads(asked.stdout) == [{"ok": "pong"}, site.name]
+    assert site.ask(ASK) == [{"ok": "pong"}, site.name]
     site.send("add.delay(1, 1)")
     site.until(lambda: site.notes() == ["add 2"])
     os.kill(worker.pid, signal.SIGTERM)
@@ -194,6 +209,69 @@ def test_what_a_worker_had_only_fetched_is_elsewhere_when_it_stops_and_not_count
     site.until(lambda: (s := site.stats()).waiting == s.claimed == s.delayed == 0)
     assert site.notes() == ["go", *(f"hold {n}" for n in range(8))], begun
     assert second.poll() is None
+
+
+RESULTS = """
+from celery import chord, group
+sent = [double.delay(21), fail.delay(), fragile.delay(), hold.delay(1)]
+value, started = sent[0].get(timeout=100), sent[3]
+try:
+    sent[1].get(timeout=100)
+except LookupError as error:
+    told = str(error)
+several = group(double.s(n) for n in range(5))()
+several.save()
+summed = chord([double.s(n) for n in range(5)])(total.s()).get(timeout=100)
+while started.state != "STARTED":
+    pass
+out = [value, told, several.get(timeout=100), summed, sent[2].get(timeout=100), several.id, *(r.id for r in sent)]
+print(json.dumps(out))
+"""
+
+LATER = '''
+from datetime import timedelta
+from celery.result import AsyncResult, GroupResult
+several, done, failed, _, held = IDS
+group = GroupResult.restore(several, app=app)
+done, failed, held, unknown = (AsyncResult(i, app=app) for i in (done, failed, held, "unknown"))
+out = [group.get(), done.state, done.get(), failed.state, failed.get(propagate=False).args[0], failed.traceback]
+out += [held.state, unknown.state]
+app.backend.expires = timedelta(hours=1)
+app.backend.cleanup()
+out.append(AsyncResult(done.id, app=app).state)
+with psycopg.connect(dsn) as conn:
+    conn.execute(f"""update "{name}".celery_taskmeta set date_done = date_done - '61 minutes'::interval""")
+app.backend.cleanup()
+out.append(AsyncResult(done.id, app=app).state)
+print(json.dumps(out))
+'''
+
+
+@pytest.mark.parametrize("url", ["weir://", "weir://{rest}"])
+def test_results_are_kept_for_whoever_asks_by_id_until_they_expire(site: Site, dsn: str, url: str) -> None:
+    site.env["RESULTS"] = url.format(rest=dsn.partition("://")[2])
+    site.conn.execute(f'create schema "{site.name}"')
+    worker = site.worker()
+    value, told, several, summed, nothing, *ids = site.ask(RESULTS)
+    assert (value, told, several, summed, nothing) == (42, "no such order", [0, 2, 4, 6, 8], 20, None)
+    found = site.ask(LATER.replace("IDS", repr(ids)))
+    assert found[:5] == [[0, 2, 4, 6, 8], "SUCCESS", 42, "FAILURE", "no such order"]
+    assert 'raise LookupError("no such order")' in found[5]
+    assert found[6:] == ["STARTED", "PENDING", "SUCCESS", "PENDING"]
+    site.conn.execute(f'insert into "{site.name}" values (%s)', ["go"])
+    os.kill(worker.pid, signal.SIGTERM)
+    assert worker.wait(PATIENCE) == 0
+    site.conn.execute(f'drop schema "{site.name}" cascade')
+
+
+def test_results_without_a_database_are_refused_and_passwords_are_not_shown() -> None:
+    app = celery.Celery(broker_url="memory://", result_backend="weir://")
+    with pytest.raises(ImproperlyConfigured, match="name a host"):
+        assert app.backend
+    app = celery.Celery(result_backend="weir://me:secret@nowhere/db")
+    app.conf.database_create_tables_at_setup = False
+    assert app.backend.as_uri() == "weir://me:**@nowhere/db"
+    assert app.backend.as_uri(include_password=True) == "weir://me:secret@nowhere/db"
 
 
 def test_kombus_own_producers_and_consumers_settle_as_they_say(dsn: str, client: weir.Client, queue: str) -> None:

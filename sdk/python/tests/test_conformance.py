@@ -161,6 +161,8 @@ def plain(value: Any) -> Any:
         return dict(named(field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
     if isinstance(value, datetime):
         return value.astimezone(timezone.utc).isoformat()
     return value
@@ -170,7 +172,7 @@ def named(name: str, value: Any) -> tuple[str, Any]:
     """Return a field as HTTP has it: ages in seconds, other durations in milliseconds."""
     if not isinstance(value, timedelta):
         return name, plain(value)
-    if name == "oldest_age":
+    if name in {"oldest_age", "blocker_age"}:
         return f"{name}_s", value.total_seconds()
     return f"{name}_ms", value / timedelta(milliseconds=1)
 

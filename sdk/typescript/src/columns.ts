@@ -11,7 +11,7 @@ export const messageColumns = `id::text, claim_id::text, attempt, key, payload::
 export const deadColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at,
   attempts, to_json(died_at)::text as died_at, reason`;
 export const storedColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at,
-  states::text`;
+  states::text, details::text`;
 export const logColumns = `log_name, unlogged, segment_bytes::text, claims_bytes::text,
   extract(epoch from retention)::float8 as retention_s, queues, bytes::text, to_json(created_at)::text as created_at`;
 export const queueColumns = `queue_name, log, lanes, message_bytes_max, priorities,
@@ -27,5 +27,9 @@ export const groupColumns = `group_name, ordered, max_attempts,
 export const bindingColumns = "pattern, queue_name, to_json(created_at)::text as created_at";
 export const findingColumns = `severity, finding, queue_name as queue, group_name as "group", value, message,
   coalesce(cure, '') as cure`;
-export const statsColumns = `queue_name, group_name, waiting::text, claimed::text, delayed::text, parked::text,
-  dead::text, extract(epoch from oldest_age)::float8 as oldest_age_s, lanes, segments, bytes::text, held_by`;
+export const statsColumns = `queue_name as queue, group_name as "group", waiting::float8, expired::float8,
+  claimed::float8, delayed::float8, parked::float8, dead::float8,
+  extract(epoch from oldest_age)::float8 as oldest_age_s, exact, sent_rate, delivered_rate,
+  to_json(delivered_at) #>> '{}' as delivered_at, expiries::float8, hot_key, hot_key_share, held_by, lanes, log,
+  held_segments, segments, bytes::float8, blocked_by, blocker_pid,
+  extract(epoch from blocker_age)::float8 as blocker_age_s, blocker_query`;

@@ -4,6 +4,7 @@ import { Code, disconnected, fromFetch, fromProblem, refuse, WeirError } from ".
 import { parseExact } from "./exact.js";
 import { HttpJobs, ofClaim } from "./http_jobs.js";
 import { groupPath, query, queuePath } from "./paths.js";
+import { groupStats, standings } from "./standing.js";
 import type {
   Binding,
   ClaimedMessage,
@@ -333,20 +334,7 @@ export class HttpTransport implements Transport {
 
   async stats(queue: string | undefined): Promise<GroupStats[]> {
     const { groups } = await this.call("GET", `/v1/stats${query({ queue })}`);
-    return groups.map((g: Json) => ({
-      queue: g.queue,
-      group: g.group,
-      waiting: g.waiting,
-      claimed: g.claimed,
-      delayed: g.delayed,
-      parked: g.parked,
-      dead: g.dead,
-      oldestAgeS: g.waiting > 0 ? g.oldest_age_s : null,
-      lanes: g.lanes,
-      segments: g.segments,
-      bytes: g.bytes,
-      heldBy: g.held_by ?? null,
-    }));
+    return groups.map(groupStats);
   }
 
   async doctor(): Promise<Finding[]> {
@@ -541,7 +529,17 @@ function idsBody(ids: readonly Id[] | undefined): string {
 
 function stored(queue: string, m: Json): StoredMessage {
   const { key, payload, headers, states } = m;
-  return { queue, id: String(m.id), key, payload, headers, enqueuedAt: new Date(m.enqueued_at), states };
+  const enqueuedAt = new Date(m.enqueued_at);
+  return {
+    queue,
+    id: String(m.id),
+    key,
+    payload,
+    headers,
+    enqueuedAt,
+    states,
+    details: standings(m.details),
+  };
 }
 
 function message(at: GroupPath, m: Json): ClaimedMessage {

@@ -60,6 +60,7 @@ export type {
   SendOptions,
   Step,
   StepJob,
+  Standing,
   StoredMessage,
   TakeOptions,
   WorkflowOptions,

@@ -14,8 +14,10 @@ import {
 } from "./columns.js";
 import type { Queryable, Row } from "./database.js";
 import { prepared, rowsOf, rowsOfOften, type Statement } from "./database.js";
+import { parseExact } from "./exact.js";
 import { fromDriver } from "./errors.js";
 import { SqlJobs } from "./sql_jobs.js";
+import { groupStats, standings } from "./standing.js";
 import type {
   Binding,
   ClaimedMessage,
@@ -392,21 +394,7 @@ export class SqlTransport implements Transport {
   }
 
   async stats(queue: string | undefined): Promise<GroupStats[]> {
-    const rows = await this.call(statsColumns, "stats", { queue_name: ["text", queue] });
-    return rows.map((row) => ({
-      queue: row.queue_name as string,
-      group: row.group_name as string,
-      waiting: Number(row.waiting),
-      claimed: Number(row.claimed),
-      delayed: Number(row.delayed),
-      parked: Number(row.parked),
-      dead: Number(row.dead),
-      oldestAgeS: row.oldest_age_s === null ? null : Number(row.oldest_age_s),
-      lanes: Number(row.lanes),
-      segments: Number(row.segments),
-      bytes: Number(row.bytes),
-      heldBy: row.held_by as GroupStats["heldBy"],
-    }));
+    return (await this.call(statsColumns, "stats", { queue_name: ["text", queue] })).map(groupStats);
   }
 
   async doctor(): Promise<Finding[]> {
@@ -518,6 +506,9 @@ function stored(queue: string, row: Row): StoredMessage {
     headers: parse(row.headers) as Headers | null,
     enqueuedAt: time(row.enqueued_at),
     states: parse(row.states) as StoredMessage["states"],
+    details: standings(
+      (parseExact(`{"details":${String(row.details)}}`, 1) as Record<"details", Row>).details,
+    ),
   };
 }
 

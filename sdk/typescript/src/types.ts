@@ -1,5 +1,9 @@
 /** What the parts of this package have in common: messages, options and the interface to a database or a server. */
 
+import type { GroupStats, Standing } from "./standing.js";
+
+export type { GroupStats, Standing } from "./standing.js";
+
 /**
  * The id of a message or a claim as this package takes it. Ids are 64-bit integers. What is returned is always a string
  * of digits: exact, and fit for JSON and for Map keys. Compare two with `BigInt(a) < BigInt(b)`.
@@ -139,6 +143,8 @@ export interface StoredMessage<T = unknown> {
   readonly enqueuedAt: Date;
   /** By group: how it stands to the message. */
   readonly states: Record<string, MessageState>;
+  /** By group: what else is known. */
+  readonly details: Record<string, Standing>;
 }
 
 /** How a group stands to a message. */
@@ -287,24 +293,6 @@ export interface Finding {
   readonly value: string | null;
   readonly message: string;
   readonly cure: string;
-}
-
-/** How a group stands. */
-export interface GroupStats {
-  readonly queue: string;
-  readonly group: string;
-  readonly waiting: number;
-  readonly claimed: number;
-  readonly delayed: number;
-  readonly parked: number;
-  readonly dead: number;
-  /** Seconds; null when nothing waits. */
-  readonly oldestAgeS: number | null;
-  readonly lanes: number;
-  readonly segments: number;
-  readonly bytes: number;
-  /** The limit that holds the group back. */
-  readonly heldBy: "concurrency" | "rate" | "key_concurrency" | null;
 }
 
 /** How a job is enqueued. */

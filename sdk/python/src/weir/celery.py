@@ -12,8 +12,8 @@ group ``default``.
 
 Remote control (``inspect``, ``status``, ``control``) works: a fanout exchange is a topic of Weir, and so are the
 routing keys by which answers come back. A worker that has it looks into two queues in turns, each some 50 ms; one
-without (``worker_enable_remote_control = False``) is told of a task at once. Events and a result backend there are not:
-set ``task_ignore_result``, or another backend.
+without (``worker_enable_remote_control = False``) is told of a task at once. ``result_backend = "weir://"`` keeps what
+became of tasks, see ``weir.celery_results``. Events there are not.
 """
 
 from __future__ import annotations
@@ -304,13 +304,18 @@ class Channel(virtual.Channel):  # type: ignore[misc]
             raise
 
 
+def dsn_of(url: str) -> str:
+    """Return the DSN of a URL of Kombu's, with all that its query says."""
+    dsn = "postgresql" + url[url.index("://") :]
+    named = urlsplit(dsn).hostname or conninfo_to_dict(dsn).get("host")
+    return dsn if named else make_conninfo(dsn, host="localhost")
+
+
 def _dsn(connection: Any, port: int) -> str:
-    """Return the DSN of a connection of Kombu, which is a URL, with all that its query says, or made of parts."""
+    """Return the DSN of a connection of Kombu, which is a URL, or made of parts."""
     host = connection.hostname or "localhost"
     if "://" in host:
-        url = "postgresql" + host[host.index("://") :]
-        named = urlsplit(url).hostname or conninfo_to_dict(url).get("host")
-        return url if named else make_conninfo(url, host="localhost")
+        return dsn_of(host)
     return make_conninfo(
         host=host,
         port=connection.port or port,

@@ -65,6 +65,26 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of how a group stands to a message; None is what is not known."""
+
+    attempts: int | None = None
+    """Deliveries so far."""
+    claim_id: int | None = None
+    """The claim that has it, or had it until its lease ended."""
+    since: datetime | None = None
+    """When it was claimed, parked or given up."""
+    until: datetime | None = None
+    """When the lease ends, or it is due."""
+    pid: int | None = None
+    """The session that received it."""
+    behind: int | None = None
+    """The message of its key that is first."""
+    reason: str | None = None
+    """Why it is delivered again, or no more."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMessage:
     """A message as its queue holds it."""
 
@@ -75,6 +95,8 @@ class StoredMessage:
     enqueued_at: datetime
     states: dict[str, str]
     """By group: ``waiting``, ``claimed``, ``delayed``, ``parked``, ``dead`` or ``done``."""
+    details: dict[str, Standing]
+    """By group: what else is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,16 +218,52 @@ class GroupStats:
     queue: str
     group: str
     waiting: int
+    """Messages that could be delivered now, limits and pauses apart."""
+    expired: int
+    """Of these: messages of claims whose lease has ended."""
     claimed: int
+    """Messages under a claim whose lease goes on."""
     delayed: int
+    """Messages that are not due: delayed ones and retries."""
     parked: int
+    """Of an ordered group: messages behind others of their key."""
     dead: int
     oldest_age: timedelta
-    lanes: int
-    segments: int
-    bytes: int
+    """How long the first that waits could have been delivered; 0 when none waits."""
+    exact: bool
+    """Whether the numbers of messages are counts; else some of them are estimates."""
+    sent_rate: float
+    """Messages sent to the queue a second, over the last minute at most."""
+    delivered_rate: float
+    """Messages delivered to the group a second, likewise."""
+    delivered_at: datetime | None
+    """When the group was last delivered something; None when that is not known any more."""
+    expiries: int
+    """Of its last claims, the leases that ended and were given to others."""
+    hot_key: str | None
+    """The key that has most of what waits in order."""
+    hot_key_share: float | None
+    """The share of that which it has, 0 to 1."""
     held_by: str | None
     """The limit that holds the group back: ``concurrency``, ``rate`` or ``key_concurrency``."""
+    lanes: int
+    """Lanes of the queue's keys."""
+    log: str
+    """The log that the queue is in; what follows is about this log."""
+    held_segments: int
+    """Its closed segments that wait for this group."""
+    segments: int
+    """Its segments in use."""
+    bytes: int
+    """Its tables and indexes."""
+    blocked_by: str | None
+    """What keeps its oldest closed segment, or the group."""
+    blocker_pid: int | None
+    """Process id, when that is a session."""
+    blocker_age: timedelta | None
+    """How long its transaction has been open."""
+    blocker_query: str | None
+    """Its last statement, as far as it may be seen."""
 
 
 @dataclass(frozen=True, slots=True)

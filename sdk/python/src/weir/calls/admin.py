@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -333,32 +334,27 @@ def _control(
 
 
 _STATS = (
-    "queue_name, group_name, waiting, claimed, delayed, parked, dead, coalesce(oldest_age, '0'), "
-    "lanes, segments, bytes, held_by"
+    "queue_name, group_name, waiting, expired, claimed, delayed, parked, dead, coalesce(oldest_age, '0'), exact, "
+    "sent_rate, delivered_rate, delivered_at, expiries, hot_key, hot_key_share, held_by, lanes, log, held_segments, "
+    "segments, bytes, blocked_by, blocker_pid, blocker_age, blocker_query"
 )
+
+
+def _http_stats(g: dict[str, Any]) -> GroupStats:
+    at, blocker_age = g["delivered_at"], g["blocker_age_s"]
+    read: dict[str, Any] = {
+        "oldest_age": timedelta(seconds=g["oldest_age_s"]),
+        "delivered_at": None if at is None else parse_time(at),
+        "blocker_age": None if blocker_age is None else timedelta(seconds=blocker_age),
+    }
+    return GroupStats(**{f.name: read[f.name] if f.name in read else g[f.name] for f in dataclasses.fields(GroupStats)})
 
 
 def stats(queue: str | None) -> Call[list[GroupStats]]:
     sql, params = write("stats", [Arg("queue_name", "text", queue)], _STATS)
 
     def answer(found: Any) -> list[GroupStats]:
-        return [
-            GroupStats(
-                g["queue"],
-                g["group"],
-                g["waiting"],
-                g["claimed"],
-                g["delayed"],
-                g["parked"],
-                g["dead"],
-                timedelta(seconds=g["oldest_age_s"]),
-                g["lanes"],
-                g["segments"],
-                g["bytes"],
-                g.get("held_by"),
-            )
-            for g in found["groups"]
-        ]
+        return [_http_stats(g) for g in found["groups"]]
 
     request = Request("GET", "/v1/stats", query=fields(queue=queue))
     return written("stats", sql, params, lambda rows: [GroupStats(*row) for row in rows], request, answer, True)

@@ -131,8 +131,8 @@ def field(*path: str | int) -> Callable[[Any], Any]:
 
 
 def parse_time(text: str) -> datetime:
-    """Read the time of an HTTP answer, which may have nanoseconds; datetime has microseconds."""
-    head, _, fraction = text.removesuffix("Z").partition(".")
+    """Read a time of an answer in UTC, which may have nanoseconds; datetime has microseconds."""
+    head, _, fraction = text.removesuffix("Z").removesuffix("+00:00").partition(".")
     micros = int((fraction + "000000")[:6])
     return datetime.fromisoformat(head).replace(microsecond=micros, tzinfo=timezone.utc)
 

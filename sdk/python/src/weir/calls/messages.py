@@ -31,6 +31,7 @@ from weir.types import (
     Json,
     Message,
     Outgoing,
+    Standing,
     StoredMessage,
     span,
 )
@@ -231,17 +232,27 @@ def peek(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]
     return written("peek", sql, params, _messages(queue, group), request, _http_messages(queue, group), True)
 
 
-_STORED = "id, key, payload::text, headers::text, enqueued_at, states::text"
+_STORED = "id, key, payload::text, headers::text, enqueued_at, states::text, details::text"
+
+
+def _standing(known: dict[str, Any]) -> Standing:
+    times: dict[str, Any] = {name: parse_time(known[name]) for name in ("since", "until") if name in known}
+    return Standing(**(known | times))
+
+
+def _standings(details: dict[str, Any]) -> dict[str, Standing]:
+    return {group: _standing(known) for group, known in details.items()}
 
 
 def _stored(row: Row) -> StoredMessage:
-    id, key, payload, headers, enqueued, states = row  # noqa: A001
-    return StoredMessage(id, key, loads(payload), loads(headers), enqueued, loads(states))
+    id, key, payload, headers, enqueued, states, details = row  # noqa: A001
+    standings = _standings(loads(details))
+    return StoredMessage(id, key, loads(payload), loads(headers), enqueued, loads(states), standings)
 
 
 def _http_stored(m: Any) -> StoredMessage:
-    at = parse_time(m["enqueued_at"])
-    return StoredMessage(m["id"], m.get("key"), m.get("payload"), m.get("headers"), at, m["states"])
+    at, standings = parse_time(m["enqueued_at"]), _standings(m["details"])
+    return StoredMessage(m["id"], m.get("key"), m.get("payload"), m.get("headers"), at, m["states"], standings)
 
 
 def get(queue: str, id: int) -> Call[StoredMessage | None]:
