@@ -39,9 +39,11 @@ begin
                 v_argument);
         exception
             when sqlstate 'WR001' or undefined_function or undefined_table or internal_error or invalid_schema_name then
-                if stats.queue_name is not null or to_regproc(v_function) is not distinct from v_oid then
+                if stats.queue_name is not null or to_regproc(v_function) is not distinct from v_oid
+                    and (v_oid is not null
+                        or v_argument <> '' and to_regnamespace(split_part(v_function, '.', 1)) is not null) then
                     raise;
-                end if; -- else the queue, or the log, was dropped meanwhile
+                end if; -- else the queue, or the log, was dropped meanwhile, or before
         end;
     end loop;
 end

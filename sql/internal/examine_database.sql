@@ -11,6 +11,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     f record;
+    l weir_internal.logs;
+    v_found weir.finding[];
     v_now timestamptz := weir_internal.clock();
     v_schemas oid[] := array(
         select oid from pg_namespace where nspname in ('weir', 'weir_internal', 'weir_gates')
@@ -105,7 +107,18 @@ begin
     end loop;
     return query select * from weir_internal.examine_references();
     return query select * from weir_internal.examine_upkeep();
-    return query select e.* from weir_internal.logs l cross join lateral weir_internal.examine_log(l) e
-                 where l.origin = weir_internal.origin_of(l.schema_name);
+    for l in select * from weir_internal.logs w where w.origin = weir_internal.origin_of(w.schema_name) loop
+        begin
+            v_found := array(select e from weir_internal.examine_log(l) e);
+        exception
+            when others then
+                if to_regnamespace(l.schema_name) is not null then
+                    raise;
+                end if;
+        end;
+        if to_regnamespace(l.schema_name) is not null then -- else it was dropped meanwhile
+            return query select e.* from unnest(v_found) e;
+        end if;
+    end loop;
 end
 $$;

@@ -146,9 +146,10 @@ func TestAnOrderedGroupFinishesTheOldLogFirst(t *testing.T) {
 		b.exec("select weir.send('q', '\"4\"', 'a'), weir.send('q', '\"5\"', 'b'), weir.send('q', '\"6\"', 'c')")
 		b.receive(0, "1 hour")
 		for _, m := range claim { // 1 comes again, before 2
-			if m.Payload == `"1"` {
+			switch m.Payload {
+			case `"1"`:
 				b.want(2, "select weir.nack('q', $1, $2, '0')", m.ClaimID, []int64{m.ID, m.ID + 1000})
-			} else if m.Payload == `"3"` {
+			case `"3"`:
 				b.want(1, "select weir.ack('q', $1, $2::bigint)", m.ClaimID, m.ID)
 			}
 		}

@@ -55,3 +55,43 @@ func TestLookingPassesOverAQueueThatIsDroppedMeanwhile(t *testing.T) {
 		}
 	})
 }
+
+// A log comes and goes while its owner looks: nothing fails, and what is gone is not found wanting.
+func TestLookingPassesOverALogThatIsDroppedMeanwhile(t *testing.T) {
+	each(t, func(b bench) {
+		for _, look := range []string{
+			"select coalesce(string_agg(f::text, ' '), '') from weir.doctor() f where severity = 'error'",
+			"select coalesce(string_agg(s::text, ' '), '') from weir.stats() s where log <> 'main'",
+		} {
+			gone := make(chan error, 1)
+			owner := b.db.Conn(b)
+			go func() {
+				_, err := owner.Exec(b.Context(), `do $$
+					begin
+						for i in 1 .. 10 loop
+							perform weir.create_log('going');
+							commit;
+							perform weir.drop_log('going');
+							commit;
+						end loop;
+					end
+					$$`)
+				gone <- err
+			}()
+			for conn, ended := b.db.Conn(b), false; !ended; {
+				select {
+				case err := <-gone:
+					if err != nil {
+						b.Fatal(err)
+					}
+					ended = true
+				default:
+				}
+				var found string
+				if err := conn.QueryRow(b.Context(), look).Scan(&found); err != nil || found != "" {
+					b.Fatalf("%s: %s, %v", look, found, err)
+				}
+			}
+		}
+	})
+}
