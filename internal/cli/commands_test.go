@@ -14,7 +14,7 @@ import (
 func TestEveryCommandOnAClaimDoesWhatItSays(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
-	s.ok("1\n2\n3\n", "send", "q")
+	s.batch("1, 2, 3", "0")
 	if out := s.ok("", "peek", "q", "--max", "2"); strings.Count(out, "\n") != 3 || !strings.Contains(out, "PAYLOAD\n1") {
 		t.Errorf("peek printed %q", out)
 	}
@@ -109,7 +109,7 @@ func TestTheListsOfAGroupAreShownPageByPage(t *testing.T) {
 	}
 	first := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q"))[0].ClaimID, 10)
 	second := strconv.FormatInt(lines[received](t, s.ok("", "receive", "q"))[0].ClaimID, 10)
-	s.ok("3\n4\n", "send", "q", "--delay", "2h")
+	s.batch("3, 4", "2 hours")
 	for _, step := range []struct {
 		args      string
 		want, not string
@@ -151,7 +151,7 @@ func TestReleasedMessagesAreReceivedAgainAsTheirFirstAttempt(t *testing.T) {
 func TestDeadLettersAreOnlyTouchedByNameOrAllOnRequest(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
-	s.ok("1\n2\n3\n", "send", "q")
+	s.batch("1, 2, 3", "0")
 	s.ok(s.ok("", "receive", "q", "--max", "3"), "reject", "q")
 	s.fails(2, "--all", "", "dead", "discard", "q")
 	s.fails(2, "--all", "", "dead", "discard", "q", "1000", "--all")
@@ -240,7 +240,8 @@ func TestQueuesAndGroupsAreConfiguredPausedAndPurged(t *testing.T) {
 		{"status -o json", `"paused":[]`},
 		{"group resume q g", "group g of queue q is no longer paused"},
 		{"receive q", `"payload":1`},
-		{"get q 1000", "group default  claimed\ngroup g        waiting"},
+		{"get q 1000", "group default  claimed, claim 1 of process "},
+		{"get q 1000", "\ngroup g        waiting\n"},
 		{"get q 1000 -o json", `"states":{"default":"claimed","g":"waiting"}`},
 		{"group seek q default start", "group default of queue q is at start"},
 		{"receive q", `"payload":1`},

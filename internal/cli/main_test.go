@@ -42,6 +42,13 @@ func newShell(t *testing.T, major int) *shell {
 	return s
 }
 
+// batch sends messages in one call; what is sent from standard input goes in as many as it comes in.
+func (s *shell) batch(payloads, delay string) {
+	s.Helper()
+	s.db.Exec(s, "select weir.send_batch('q', array(select jsonb_array_elements($1)), delay => $2::text::interval)",
+		"["+payloads+"]", delay)
+}
+
 // run runs a command line with a text on standard input.
 func (s *shell) run(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) result {
 	var out, errors bytes.Buffer
