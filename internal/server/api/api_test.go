@@ -190,7 +190,7 @@ func TestPauseResumeSeekPurgeAndRenameOverHTTP(t *testing.T) {
 	}
 	s.want(http.StatusNotFound, "POST", "/v1/queues/none/move", `{"log":"main"}`)
 	s.want(http.StatusBadRequest, "POST", "/v1/queues/q/move", `{"log":"none"}`)
-	s.want(http.StatusOK, "PUT", "/v1/logs/own", "")
+	s.want(http.StatusCreated, "PUT", "/v1/logs/own", "")
 	text := s.want(http.StatusOK, "POST", "/v1/queues/q/move", `{"log":"own"}`)
 	if !strings.Contains(text, `"log":"own"`) || !strings.Contains(text, `"moving_from":"main"`) {
 		t.Errorf("move: %s", text)
