@@ -171,7 +171,7 @@ func TestParkedKeysShowWhatAKeyWaitsFor(t *testing.T) {
 }
 
 func TestParkedKeysShowKeysThatTakeTurns(t *testing.T) {
-	each(t, "", func(b bench) {
+	each(t, "lanes => 1", func(b bench) {
 		b.db.Exec(b, "select weir.create_group($1, 'o', key_concurrency_max => 1)", queue)
 		for _, key := range []string{"a", "a", "a", "b"} {
 			b.send("1", surface.Text(key), nil)
