@@ -58,7 +58,7 @@ begin
             select l.* from unnest(p_late) x
             cross join lateral (
                 select s.txid, s.id, s.n, s.queue_no, s.lane, s.group_no, s.enqueued_at, s.ids, s.attempts,
-                    s.enqueued_times, s.keys, s.headers, s.payloads
+                    s.enqueued_times, s.keys, s.headers, s.payloads, s.bodies
                 from weir_log.%2$s s
                 where s.queue_no = p_queue and s.lane = c.lane and s.txid = x %3$s
                     and s.id > case when x = c.txid then c.pos else 0 end
@@ -68,7 +68,7 @@ begin
         union all
         (
             select s.txid, s.id, s.n, s.queue_no, s.lane, s.group_no, s.enqueued_at, s.ids, s.attempts,
-                s.enqueued_times, s.keys, s.headers, s.payloads
+                s.enqueued_times, s.keys, s.headers, s.payloads, s.bodies
             from weir_log.%2$s s
             where s.queue_no = p_queue and s.lane = c.lane %3$s
                 and (s.txid, s.id) > (greatest(c.txid, v_xmax), case when c.txid < v_xmax then 0 else c.pos end)
@@ -103,7 +103,7 @@ as $body$
 begin
     return array(
         select row(l.txid, l.id, l.n, l.queue_no, l.lane, l.group_no, l.enqueued_at, l.ids, l.attempts,
-                l.enqueued_times, l.keys, l.headers, l.payloads)::weir_internal.log_record
+                l.enqueued_times, l.keys, l.headers, l.payloads, l.bodies)::weir_internal.log_record
         from (
             (select * from weir_log.%2$s t
              where t.queue_no = p_queue and t.lane = s.lane %3$s

@@ -48,9 +48,9 @@ declare
 begin
     select q.no, pg_sequence_last_value(q.special), g.no, g.since, c.id, c.prev, c.cur, c.low, c.next_expiry, c.total,
         f.txid, f.pos, pg_current_snapshot(),
-        s.txid, s.id, s.n, s.ids, s.attempts, s.enqueued_at, s.keys, s.headers, s.payloads
+        s.txid, s.id, s.n, s.ids, s.attempts, s.enqueued_at, s.keys, s.headers, s.payloads, s.bodies
     into v_queue, v_special, v_group, v_since, v_cursor, v_prev, v_cur, v_low, v_expiry, v_total, v_txid, v_pos, v_now,
-        r.txid, r.id, r.n, r.ids, r.attempts, r.enqueued_at, r.keys, r.headers, r.payloads
+        r.txid, r.id, r.n, r.ids, r.attempts, r.enqueued_at, r.keys, r.headers, r.payloads, r.bodies
     from weir_internal.queues q
     join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
     cross join lateral (
@@ -61,7 +61,7 @@ begin
         select case when c.finished then pg_snapshot_xmax(c.cur) else greatest(c.txid, pg_snapshot_xmax(c.prev)) end,
             case when c.finished or c.txid < pg_snapshot_xmax(c.prev) then 0 else c.pos end) f (txid, pos)
     left join lateral (
-        select t.txid, t.id, t.n, t.ids, t.attempts, t.enqueued_at, t.keys, t.headers, t.payloads
+        select t.txid, t.id, t.n, t.ids, t.attempts, t.enqueued_at, t.keys, t.headers, t.payloads, t.bodies
         from weir_log.log_%2$s t
         where t.queue_no = q.no and t.lane = 0 and (t.txid, t.id) > (f.txid, f.pos)
             and pg_visible_in_snapshot(
@@ -121,7 +121,7 @@ begin
     v_ids := int8multirange(int8range(v_pos - v_taken + 1, v_pos + 1));
     if v_taken = r.n then
         v_out := array[row(v_claim, v_taken, v_pos - v_taken + 1, null, 1, null, r.keys, r.payloads, r.headers,
-            r.enqueued_at, null)::weir.message_record];
+            r.enqueued_at, null, r.bodies)::weir.message_record];
     else
         v_out := array[weir_internal.slice(r, v_claim, v_skip, v_taken)];
     end if;

@@ -192,13 +192,12 @@ func (s *storm) changeLanes(r *rand.Rand) {
 	changes, refused := 0, 0
 	for s.raging.Err() == nil {
 		_, err := conn.Exec(s.Context(), "select weir.configure_queue($1, lanes => $2)", queue, 1+r.IntN(9))
-		switch {
-		case err == nil:
-			changes++
-		case surface.SQLState(err) == "WR061":
+		if surface.SQLState(err) == "WR061" {
 			refused++
-		default:
+		} else if err != nil {
 			s.Error(err)
+		} else {
+			changes++
 		}
 		if r.IntN(4) == 0 {
 			if _, err := surface.Maintain(s.Context(), conn); err != nil {

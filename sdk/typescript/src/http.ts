@@ -37,7 +37,7 @@ import type {
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
-import { encode } from "./values.js";
+import { body, encode } from "./values.js";
 
 /** How to talk to the server. */
 export interface HttpOptions {
@@ -204,6 +204,7 @@ export class HttpTransport implements Transport {
       attempts: d.attempts,
       diedAt: new Date(d.died_at),
       reason: d.reason,
+      ...body(d.body),
     }));
   }
 
@@ -536,7 +537,8 @@ function idsBody(ids: readonly Id[] | undefined): string {
 
 function stored(queue: string, m: Json): StoredMessage {
   const { key, payload, headers, states } = m;
-  return { queue, id: String(m.id), key, payload, headers, enqueuedAt: new Date(m.enqueued_at), states };
+  const enqueuedAt = new Date(m.enqueued_at);
+  return { queue, id: String(m.id), key, payload, ...body(m.body), headers, enqueuedAt, states };
 }
 
 function message(at: GroupPath, m: Json): ClaimedMessage {
@@ -547,6 +549,7 @@ function message(at: GroupPath, m: Json): ClaimedMessage {
     attempt: m.attempt,
     key: m.key,
     payload: m.payload,
+    ...body(m.body),
     headers: m.headers as Headers | null,
     enqueuedAt: new Date(m.enqueued_at),
   };

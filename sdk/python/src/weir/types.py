@@ -42,6 +42,8 @@ class Message(Generic[T]):
     enqueued_at: datetime
     queue: str
     group: str
+    body: bytes | None = None
+    """Of a message that was sent as bytes, whose payload is None."""
 
 
 class Claimed(Protocol):
@@ -75,6 +77,8 @@ class StoredMessage:
     enqueued_at: datetime
     states: dict[str, str]
     """By group: ``waiting``, ``claimed``, ``delayed``, ``parked``, ``dead`` or ``done``."""
+    body: bytes | None = None
+    """Of a message that was sent as bytes, whose payload is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class DeadLetter:
     attempts: int
     died_at: datetime
     reason: str | None
+    body: bytes | None = None
+    """Of a message that was sent as bytes, whose payload is None."""
 
 
 @dataclass(frozen=True, slots=True)
