@@ -112,11 +112,11 @@ begin
             v_found := array(select e from weir_internal.examine_log(l) e);
         exception
             when others then
-                if to_regnamespace(l.schema_name) is not null then
+                if l.origin = weir_internal.origin_of(l.schema_name) then
                     raise;
                 end if;
         end;
-        if to_regnamespace(l.schema_name) is not null then -- else it was dropped meanwhile
+        if l.origin = weir_internal.origin_of(l.schema_name) then -- else it was dropped meanwhile
             return query select e.* from unnest(v_found) e;
         end if;
     end loop;
