@@ -158,7 +158,7 @@ begin
     from pg_stat_activity a
     join pg_locks l on l.pid = a.pid and l.locktype = 'virtualxid' and l.mode = 'ExclusiveLock'
     where a.datid = (select d.oid from pg_database d where d.datname = current_database())
-        and a.pid <> pg_backend_pid() and a.backend_type not in ('autovacuum worker', 'walsender')
+        and a.pid <> pg_backend_pid() and coalesce(a.backend_type, '') not in ('autovacuum worker', 'walsender')
         and age(a.backend_xmin) >= age(p_xid::xid);
 end
 $$;

@@ -213,3 +213,29 @@ func TestAnOpenTransactionElsewhereDoesNotKeepTheMove(t *testing.T) {
 		held.run("commit")
 	})
 }
+
+// A session of another role, of which the engine's owner may see little, keeps the move as its own would.
+func TestAGranteeWithAnOldSnapshotKeepsTheMove(t *testing.T) {
+	each(t, "", func(b bench) {
+		role := b.db.Role(b)
+		b.exec("select weir.grant_produce('q', '" + role + "')")
+		conn := b.db.As(b, role)
+		run := func(sql string) {
+			b.Helper()
+			if _, err := conn.Exec(b.Context(), sql); err != nil {
+				b.Fatalf("%s: %v", sql, err)
+			}
+		}
+		run("begin isolation level repeatable read")
+		run("select count(*) from pg_class")
+		b.move()
+		surface.Settle(b, b.db.Pool(b))
+		b.wantLog("new from main")
+		_, err := conn.Exec(b.Context(), "select weir.send('q', '1')") // by the new gate, and the old row of the queue
+		surface.WantState(b, err, "WR001")
+		run("rollback")
+		run("select weir.send('q', '\"new\"')")
+		b.wantPop("default", "new")
+		b.ends()
+	})
+}
