@@ -1,10 +1,8 @@
 -- weir_internal.continue_moves(), weir_internal.continue_move(p_queue), weir_internal.end_move(q)
 -- Takes each queue that is moving a step further. continue_move:
--- 1. Whoever has a snapshot from before the move may still send to the log that the queue is leaving. Such a one is
--- noted
---    as its virtual transaction, and crossed out when that is over, or has no snapshot at this moment, so that its next
---    has seen the move. When nobody is left, all who have sent there have ids, and a snapshot tells which of them go
---    on.
+-- 1. Whoever has a snapshot from before the move may still send to the log that the queue is leaving. His virtual
+--    transaction is noted, and crossed out when it is over, or has no snapshot at this moment, so that its next has
+--    seen the move. When nobody is left, all who have sent there have ids, and a snapshot tells which of them go on.
 -- 2. Of these, who has a lock on a table of that log may have sent. When they are over, nobody sends there any more.
 -- 3. What is not due yet, and keys that count for dedup, are taken over, in batches.
 -- 4. When no group has anything there, events of tracked jobs are taken over; then the queue has moved.
