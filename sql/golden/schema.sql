@@ -1397,9 +1397,9 @@
 -- function weir_log.hold_back(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record) returns weir.message_record v - {owner=X/owner}
 -- function weir_log.hot_key(g weir_internal.groups, p_waiting weir_internal.waiting_record[], OUT key text, OUT n double precision) returns record s - {owner=X/owner}
 -- function weir_log.in_key_queues(g weir_internal.groups, p_ids bigint[]) returns bigint[] s - {owner=X/owner}
--- function weir_log.inflight_0(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record v - {owner=X/owner}
--- function weir_log.inflight_1(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record v - {owner=X/owner}
--- function weir_log.inflight_2(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record v - {owner=X/owner}
+-- function weir_log.inflight_0(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record s - {owner=X/owner}
+-- function weir_log.inflight_1(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record s - {owner=X/owner}
+-- function weir_log.inflight_2(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record s - {owner=X/owner}
 -- function weir_log.inflight_claims(p_claims bigint[], p_now timestamp with time zone, OUT claims bigint[], OUT lefts integer[], OUT expired boolean[], OUT rests int8multirange[]) returns record v - {owner=X/owner}
 -- function weir_log.inflight_of(g weir_internal.groups) returns bigint[] v - {owner=X/owner}
 -- function weir_log.is_behind(c weir_internal.claim, p_queue integer, p_since timestamp with time zone, p_snapshot pg_snapshot) returns boolean v - {owner=X/owner}
@@ -1588,9 +1588,9 @@
 -- function weir_log.unclaimed(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.undrained_lane(q weir_internal.queues, g weir_internal.groups, p_below integer) returns integer v - {owner=X/owner}
 -- function weir_log.unfinished(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns SETOF weir_internal.claim v - {owner=X/owner}
--- function weir_log.unfinished_0(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] v - {owner=X/owner}
--- function weir_log.unfinished_1(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] v - {owner=X/owner}
--- function weir_log.unfinished_2(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] v - {owner=X/owner}
+-- function weir_log.unfinished_0(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] s - {owner=X/owner}
+-- function weir_log.unfinished_1(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] s - {owner=X/owner}
+-- function weir_log.unfinished_2(p_group integer, p_lane integer, p_stripe integer, p_low bigint, p_until timestamp with time zone, p_max integer) returns weir_internal.claim[] s - {owner=X/owner}
 -- function weir_log.unfinished_jobs(q weir_internal.queues, p_ids bigint[], p_txids xid8[]) returns bigint[] v - {owner=X/owner}
 -- function weir_log.wait_for_group(p_key bigint) returns boolean v {lock_timeout=100ms} {owner=X/owner}
 -- function weir_log.wait_for_key_writers(p_queue integer, p_keys uuid[], p_table integer) returns void v - {owner=X/owner}

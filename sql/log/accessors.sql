@@ -23,7 +23,8 @@
 --   p_seg       waiting: the segment in that table
 --   p_max       waiting: at most so many records are looked at
 --   p_group, p_lane, p_stripe  a cursor; p_lanes, p_cursors  several lanes, or their cursors
---   p_low, p_until  unfinished: see weir_log.unfinished
+--   p_low, p_until  unfinished: see weir_log.unfinished. It is stable, so that it reads by one snapshot: a claim that is
+--               given to another between two would be seen in neither hand
 --   p           what peek_plain told; claim_plain: p_id, p_ids, p_n  the claim, p_from, p_from_pos, p_txid, p_pos
 --               between which positions it lies, p_next whether in the next interval, p_lease for how long
 -- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended.
@@ -252,7 +253,7 @@ $body$$text$, k);
 create or replace function weir_log.unfinished_%1$s(
     p_group int, p_lane int, p_stripe int, p_low bigint, p_until timestamptz, p_max int)
 returns weir_internal.claim[]
-language plpgsql
+language plpgsql stable
 as $body$
 declare
     c weir_internal.claim;

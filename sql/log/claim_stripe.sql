@@ -35,6 +35,9 @@ begin
         v_out := weir_log.redeliver(q, g, c, p_claim, p_want, p_lease, p_now);
         p_want := p_want - weir_internal.count_messages(v_out);
         c := weir_log.refresh_cursor(g, c.lane, c.stripe, p_now);
+        if c.next_expiry > p_now then -- stored even if nothing is claimed, or each receive would lock the lane to look
+            perform weir_log.move_cursor(c);
+        end if;
     end if;
     if p_want <= 0 or c.width is not null or c.lane < 0 then -- split, merged meanwhile, or of what is aside
         return v_out;

@@ -1,6 +1,6 @@
 -- weir_log.refresh_cursor(g, p_lane, p_stripe, p_now)
 -- A cursor after its expired claims were looked at. When what next_expiry stood for is finished, the bounds are
--- computed anew; they are stored with the next claim.
+-- computed anew; the caller stores them.
 --
 -- Parameters:
 --   g, p_lane, p_stripe  the cursor

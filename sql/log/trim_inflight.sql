@@ -18,7 +18,7 @@ begin
         execute format($text$
 create or replace function weir_log.inflight_%1$s(
     p_claims bigint[], p_lane int, out claims bigint[], out keys int[])
-language plpgsql
+language plpgsql stable
 as $body$
 declare
     o record;

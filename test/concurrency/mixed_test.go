@@ -101,7 +101,6 @@ func (m *mix) connect() *pgx.Conn {
 	if err != nil {
 		m.tb.Fatal(err)
 	}
-	config.RuntimeParams["lock_timeout"] = "1500"
 	config.RuntimeParams["application_name"] = "mix"
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if n.Severity == "WARNING" {
@@ -123,7 +122,7 @@ func (m *mix) transaction(conn *pgx.Conn) {
 		_, err := conn.Exec(ctx, sql)
 		return err
 	}
-	if m.failed(exec("begin")) {
+	if m.failed(exec("begin; set local lock_timeout = 1500")) {
 		return
 	}
 	if chance(15) && m.failed(exec("set local statement_timeout = "+strconv.Itoa(1+rand.IntN(30)))) {
@@ -213,6 +212,7 @@ func (m *mix) failed(err error) bool {
 		return false
 	case !errors.As(err, &conn): // the session was terminated
 	case slices.Contains([]string{"57014", "57P01", "55P03", "40P01", "25P02", "WR009", "WR010"}, conn.Code):
+	case pgtest.Pooled() && conn.Code == "08P01": // PgBouncer was about to give the session that was terminated to this one
 	default:
 		m.fail("a call failed: %v", err)
 	}

@@ -30,7 +30,13 @@ var prepare = map[string]func(t *testing.T, db *pgtest.DB){
 		db.Exec(t, "select weir.send_batch('idle', array_fill('1'::jsonb, array[100]))")
 		db.Exec(t, "select count(*) from weir.receive('idle', max => 1000)")
 	},
-	"all delayed": func(t *testing.T, db *pgtest.DB) { db.Exec(t, "select weir.send('idle', '1', delay => '1 hour')") },
+	"all delayed":       func(t *testing.T, db *pgtest.DB) { db.Exec(t, "select weir.send('idle', '1', delay => '1 hour')") },
+	"leases have ended": leasesHaveEnded,
+	"leases of keys in order have ended": func(t *testing.T, db *pgtest.DB) {
+		db.Exec(t, "select weir.drop_group('idle', 'default')")
+		db.Exec(t, "select weir.create_group('idle', 'default', ordered => true)")
+		leasesHaveEnded(t, db)
+	},
 	"rolled back": func(t *testing.T, db *pgtest.DB) {
 		tx, err := db.Pool(t).Begin(t.Context())
 		if err != nil {
@@ -43,6 +49,20 @@ var prepare = map[string]func(t *testing.T, db *pgtest.DB){
 			t.Fatal(err)
 		}
 	},
+}
+
+// leasesHaveEnded acknowledges in time all that was claimed in some lanes. The next receive looks at what has expired, and
+// notes that nothing has.
+func leasesHaveEnded(t *testing.T, db *pgtest.DB) {
+	db.Exec(t, `select weir.send_batch('idle', array_fill('1'::jsonb, array[100]), array_agg(i::text))
+		from generate_series(1, 100) i`)
+	claim := pgtest.QueryVal[int64](t, db,
+		"select max(claim_id) from weir.receive('idle', max => 1000, lease => '500 ms')")
+	if _, err := surface.Ack(t.Context(), db.Pool(t), queue, claim, nil); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.WaitForRow(t, db, "select clock_timestamp() > max(deadline) from weir_log.claims_2")
+	db.Exec(t, "select from weir.receive('idle')")
 }
 
 func TestReceiveThatFindsNothingWritesNothing(t *testing.T) {
@@ -94,6 +114,11 @@ func writesNothing(t *testing.T, conn *pgx.Conn) bool {
 		err = tx.QueryRow(t.Context(), "select pg_current_xact_id_if_assigned() is null").Scan(&none)
 		if err != nil || !none {
 			t.Fatalf("the transaction was given an id: it wrote something (%v)", err)
+		}
+		err = tx.QueryRow(t.Context(), `select count(*) = 0 from pg_locks
+			where pid = pg_backend_pid() and locktype = 'advisory'`).Scan(&none)
+		if err != nil || !none {
+			t.Fatalf("the transaction keeps a lock of the engine from others (%v)", err)
 		}
 		if err := tx.Commit(t.Context()); err != nil {
 			t.Fatal(err)

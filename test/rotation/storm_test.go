@@ -227,14 +227,15 @@ func TestStorm(t *testing.T) {
 		b.settle()
 		b.Logf("the log's ring is at %d, that of claims at %d, after %d rounds",
 			b.ring("log"), b.ring("claims"), s.rounds.Load())
-		before := b.ring("log") // while a queue was behind by much it may have stood still
-		for range 3 {
+		// While a queue was behind by much a ring may have stood still, and what was carried over counts for nothing.
+		for log, claims, n := b.ring("log"), b.ring("claims"), 0; b.ring("log") < log+2 || b.ring("claims") < claims+4; n++ {
+			if n == 20 {
+				b.Errorf("the log's ring is at %d, that of claims at %d", b.ring("log"), b.ring("claims"))
+				break
+			}
 			b.fill("busy", 70)
 			b.drain("busy")
 			b.settle()
-		}
-		if b.ring("log") < before+2 || b.ring("claims") < 6 {
-			b.Errorf("the log's ring is at %d, that of claims at %d", b.ring("log"), b.ring("claims"))
 		}
 		if left := b.size("^(log_|rest|claims_|delayed)"); left > 700_000 {
 			b.Errorf("%d bytes are left", left)
