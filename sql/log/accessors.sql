@@ -23,8 +23,8 @@
 --   p_seg       waiting: the segment in that table
 --   p_max       waiting: at most so many records are looked at
 --   p_group, p_lane, p_stripe  a cursor; p_lanes, p_cursors  several lanes, or their cursors
---   p_low, p_until  unfinished: see weir_log.unfinished. It is stable, so that it reads by one snapshot: a claim that is
---               given to another between two would be seen in neither hand
+--   p_low, p_until  unfinished: see weir_log.unfinished. It is stable, so that it reads by one snapshot: a claim that
+--               goes to another between two would be seen in neither hand
 --   p           what peek_plain told; claim_plain: p_id, p_ids, p_n  the claim, p_from, p_from_pos, p_txid, p_pos
 --               between which positions it lies, p_next whether in the next interval, p_lease for how long
 -- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended.

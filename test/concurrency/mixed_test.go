@@ -212,7 +212,7 @@ func (m *mix) failed(err error) bool {
 		return false
 	case !errors.As(err, &conn): // the session was terminated
 	case slices.Contains([]string{"57014", "57P01", "55P03", "40P01", "25P02", "WR009", "WR010"}, conn.Code):
-	case pgtest.Pooled() && conn.Code == "08P01": // PgBouncer was about to give the session that was terminated to this one
+	case pgtest.Pooled() && conn.Code == "08P01": // PgBouncer was giving the session to this one when it was terminated
 	default:
 		m.fail("a call failed: %v", err)
 	}

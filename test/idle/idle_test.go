@@ -30,7 +30,9 @@ var prepare = map[string]func(t *testing.T, db *pgtest.DB){
 		db.Exec(t, "select weir.send_batch('idle', array_fill('1'::jsonb, array[100]))")
 		db.Exec(t, "select count(*) from weir.receive('idle', max => 1000)")
 	},
-	"all delayed":       func(t *testing.T, db *pgtest.DB) { db.Exec(t, "select weir.send('idle', '1', delay => '1 hour')") },
+	"all delayed": func(t *testing.T, db *pgtest.DB) {
+		db.Exec(t, "select weir.send('idle', '1', delay => '1 hour')")
+	},
 	"leases have ended": leasesHaveEnded,
 	"leases of keys in order have ended": func(t *testing.T, db *pgtest.DB) {
 		db.Exec(t, "select weir.drop_group('idle', 'default')")
@@ -51,8 +53,8 @@ var prepare = map[string]func(t *testing.T, db *pgtest.DB){
 	},
 }
 
-// leasesHaveEnded acknowledges in time all that was claimed in some lanes. The next receive looks at what has expired, and
-// notes that nothing has.
+// leasesHaveEnded acknowledges in time all that was claimed in some lanes. The next receive looks at what has expired,
+// and notes that nothing has.
 func leasesHaveEnded(t *testing.T, db *pgtest.DB) {
 	db.Exec(t, `select weir.send_batch('idle', array_fill('1'::jsonb, array[100]), array_agg(i::text))
 		from generate_series(1, 100) i`)
