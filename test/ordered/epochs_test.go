@@ -405,8 +405,8 @@ func (l lines) epochs() int {
 	return pgtest.QueryVal[int](l, l.db, "select cardinality(key_epochs) from weir_internal.queues where name = $1", queue)
 }
 
-// A message of old lanes that is committed when another of its key is in somebody's hands, out of new lanes, waits until
-// that is finished; whether its receive can see it or not.
+// A message of old lanes that is committed when another of its key is in somebody's hands, out of new lanes, waits
+// until that is finished, whether or not it can be seen that somebody has it.
 func TestAKeysMessageInOldLanesWaitsForThatOfNewOnes(t *testing.T) {
 	each(t, "", func(l lines) {
 		for _, isOpen := range []bool{false, true} {
