@@ -283,7 +283,7 @@ sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
 
 .PHONY: e2e
 e2e: chromium ## the page, in a real browser, on the newest PostgreSQL
-	$(call testsum,e2e,$(NEWEST)) -timeout 15m ./test/e2e/...
+	$(call testsum,e2e,$(NEWEST)) -timeout 25m ./test/e2e/...
 
 # As PgBouncer.
 .PHONY: chromium

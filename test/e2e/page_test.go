@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m)
 }
 
-// pollTimeout is how long a page may take to show something, on a machine that others use, too.
-const pollTimeout = 90 * time.Second
+// pollTimeout is how long a page may take to show something: it asks a slow database seldom.
+const pollTimeout = 4 * time.Minute
 
 // browser is one page of a server of its own, in Chromium.
 type browser struct {
