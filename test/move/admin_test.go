@@ -72,6 +72,38 @@ func TestDedupKeysAndUniqueJobsAreRememberedOverTheMove(t *testing.T) {
 	})
 }
 
+// Who enqueues has read where the queue is before it begins to move, and looks for a job that was sent since.
+func TestAUniqueJobThatWasSentToTheOtherLogMeanwhileIsFound(t *testing.T) {
+	each(t, "", func(b bench) {
+		const enqueue = "select weir.enqueue('q', 'mail', unique_key => 'm')"
+		keys, second := b.db.As(b, pgtest.Owner), b.db.As(b, pgtest.Owner)
+		if _, err := keys.Exec(b.Context(), "begin; lock table weir_log.dedup_0, weir_log.dedup_1"); err != nil {
+			b.Fatal(err)
+		}
+		pid := pgtest.PID(b, second)
+		done := make(chan int64, 1)
+		go func() {
+			var id int64
+			if err := second.QueryRow(b.Context(), enqueue).Scan(&id); err != nil {
+				b.Error(err)
+			}
+			done <- id
+		}()
+		pgtest.WaitForLock(b, b.db, pid)
+		b.move()
+		var first int64
+		if err := keys.QueryRow(b.Context(), enqueue).Scan(&first); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := keys.Exec(b.Context(), "commit"); err != nil {
+			b.Fatal(err)
+		}
+		if id := <-done; id != first {
+			b.Errorf("job %d was enqueued beside %d, which waits", id, first)
+		}
+	})
+}
+
 func TestAWorkflowGoesOnInTheOtherLog(t *testing.T) {
 	each(t, "", func(b bench) {
 		flow := pgtest.QueryVal[int64](b, b.db,

@@ -126,6 +126,91 @@ func TestWhatIsDelayedIsKeptForAGroupThatBeginsMeanwhile(t *testing.T) {
 	})
 }
 
+// A job that is claimed, so that what was delayed is truncated, while somebody looks where it is.
+func TestAJobIsFoundWhileWhatWasDelayedIsTruncated(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		const enqueue = "select weir.enqueue('ring', 'job', is_unique => true, delay => '1 second')::text"
+		first := pgtest.QueryVal[string](b, b.db, enqueue)
+		pgtest.WaitForRow(b, b.db, "select exists (select from weir_log.delayed where due_at <= clock_timestamp())")
+		parked := b.hold("lock table weir_log.parked")
+		second := b.beside(enqueue)
+		if got := b.receive("ring", "default", 1, "1 hour"); len(got) != 1 {
+			b.Fatalf("received %v", got)
+		}
+		pgtest.QueryVal[string](b, b.db, step, "trim delayed")
+		if b.size("^delayed$") > 0 {
+			b.Fatal("what was delayed is there still")
+		}
+		b.end(parked, "commit")
+		if id := second(); id != first {
+			b.Errorf("job %s was enqueued beside %s, which is running", id, first)
+		}
+	})
+}
+
+// The lanes of keys are others by the time that a job is looked for.
+func TestAJobIsFoundInALaneThatCameMeanwhile(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		const enqueue = "select weir.enqueue('ring', 'job', key => 'a', unique_key => 'u')::text"
+		b.db.Exec(b, "select weir.send('ring', '0', key => 'a')")
+		keys := b.hold("lock table weir_log.dedup_0, weir_log.dedup_1")
+		second := b.beside(enqueue)
+		b.db.Exec(b, "select weir.configure_queue('ring', lanes => 3)")
+		var first string
+		if err := keys.QueryRow(b.Context(), enqueue).Scan(&first); err != nil {
+			b.Fatal(err)
+		}
+		b.end(keys, "commit")
+		if id := second(); id != first {
+			b.Errorf("job %s was enqueued beside %s, which waits", id, first)
+		}
+	})
+}
+
+func TestAJobThatIsClaimedWhileItIsLookedForIsCancelled(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		id := pgtest.QueryVal[int64](b, b.db, "select weir.enqueue('ring', 'job', delay => '1 second')")
+		pgtest.WaitForRow(b, b.db, "select exists (select from weir_log.delayed where due_at <= clock_timestamp())")
+		rest := b.hold("lock table weir_log.rest")
+		cancel := b.beside("select weir.cancel('ring', $1)", id)
+		if got := b.receive("ring", "default", 1, "1 hour"); len(got) != 1 {
+			b.Fatalf("received %v", got)
+		}
+		pgtest.QueryVal[string](b, b.db, step, "trim delayed")
+		b.end(rest, "commit")
+		if state := cancel(); state != "running" {
+			b.Errorf("the job is %s, want running", state)
+		}
+	})
+}
+
+// A queue's row that says nothing of keys, read before that was noted there: the notes are gone by the time that they
+// are looked for.
+func TestAQueueThatIsFoldedMeanwhileHasKeys(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.configure_group('ring', 'default', concurrency_max => 10)")
+		b.db.Exec(b, "select weir.send('ring', '0', key => 'a')")
+		claiming := b.hold(`select pg_advisory_xact_lock(weir_internal.limit_lock(g.no)) from weir_internal.groups g`)
+		purge := b.beside("select weir.purge('ring')::text")
+		pgtest.QueryVal[int](b, b.db, "select weir_internal.maintain_step('fold keyed queues', null)")
+		b.end(claiming, "commit")
+		if n := purge(); n != "1" {
+			b.Errorf("%s messages were purged, want 1", n)
+		}
+		sent := pgtest.QueryVal[string](b, b.db,
+			"select format('array[%s], array[%L::xid8]', weir.send('ring', '1', key => 'a'), pg_current_xact_id())")
+		if n := pgtest.QueryVal[int](b, b.db, `select count(*) from weir_internal.queues q
+			cross join lateral jsonb_populate_record(q, '{"keyed": false}') o
+			cross join lateral weir_log.job_state_of(o, `+sent+`) where q.name = 'ring'`); n != 1 {
+			b.Errorf("%d messages are found, want 1", n)
+		}
+	})
+}
+
 // A group that begins with what the log has is given nothing of a segment that was given up before.
 func TestAGroupThatBeginsHasWhatItClaims(t *testing.T) {
 	t.Parallel()
