@@ -104,6 +104,36 @@ func TestAUniqueJobThatWasSentToTheOtherLogMeanwhileIsFound(t *testing.T) {
 	})
 }
 
+// Of many claims stats looks at the oldest and the newest. One between them, that is not finished, keeps the move from
+// its end, and a group with an order or limits from going on.
+func TestAClaimBetweenManyThatAreFinishedKeepsTheMove(t *testing.T) {
+	for _, options := range []string{"lanes => 1", "lanes => 1, ordered => true"} {
+		t.Run(options, func(t *testing.T) {
+			each(t, options, func(b bench) {
+				b.exec("select weir.send('q', '1', key => 'k' || i) from generate_series(1, 300) i")
+				b.exec("create table claims (claim_id bigint, no int)")
+				b.exec(`do $$ begin
+					for i in 1 .. 300 loop
+						insert into claims select r.claim_id, i from weir.receive('q', lease => '1 hour') r;
+					end loop;
+				end $$`)
+				b.exec("select weir.ack_all('q', claim_id) from claims where no not in (1, 150)")
+				b.exec("select weir.ack_all('q', claim_id) from claims where no = 1")
+				b.move()
+				b.exec("select weir.send('q', '2', key => 'k')")
+				for range 5 {
+					b.maintain()
+				}
+				b.wantLog("new from main")
+				if options != "lanes => 1" {
+					b.receive(0, "1 hour")
+				}
+				b.want(1, "select weir.ack_all('q', claim_id) from claims where no = 150")
+			})
+		})
+	}
+}
+
 func TestAWorkflowGoesOnInTheOtherLog(t *testing.T) {
 	each(t, "", func(b bench) {
 		flow := pgtest.QueryVal[int64](b, b.db,
