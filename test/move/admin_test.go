@@ -72,6 +72,24 @@ func TestDedupKeysAndUniqueJobsAreRememberedOverTheMove(t *testing.T) {
 	})
 }
 
+// A key that a finished job had stands in the older table of the ring until it is carried over, or taken along.
+func TestTheUniqueKeyOfTheLastJobThatHadItIsTakenAlong(t *testing.T) {
+	each(t, "", func(b bench) {
+		const enqueue = "select weir.enqueue('q', 'mail', unique_key => 'm')"
+		b.exec(enqueue)
+		for pgtest.QueryVal[int](b, b.db, "select weir_internal.open_ring_table(last_value) from weir_log.dedup_ring") == 0 {
+			b.exec("select weir_log.rotate_dedup(1)")
+		}
+		b.pop("default")
+		job := pgtest.QueryVal[int64](b, b.db, enqueue)
+		b.want(2, "select (select count(*) from weir_log.dedup_0) + (select count(*) from weir_log.dedup_1)")
+		b.move()
+		b.maintain()
+		b.want(0, "select (select count(*) from weir_log.dedup_0) + (select count(*) from weir_log.dedup_1)")
+		b.want(int(job), enqueue)
+	})
+}
+
 // Who enqueues has read where the queue is before it begins to move, and looks for a job that was sent since.
 func TestAUniqueJobThatWasSentToTheOtherLogMeanwhileIsFound(t *testing.T) {
 	each(t, "", func(b bench) {
