@@ -211,6 +211,31 @@ func TestAQueueThatIsFoldedMeanwhileHasKeys(t *testing.T) {
 	})
 }
 
+func TestALimitPerKeyThatComesWhileKeyQueuesAreTrimmedCountsWhatIsClaimed(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.drop_group('ring', 'default')")
+		for _, group := range []string{"one", "two"} {
+			b.db.Exec(b, "select weir.create_group('ring', $1, fair => true)", group)
+		}
+		b.db.Exec(b, "select weir.send('ring', '0', key => 'a')")
+		b.receive("ring", "one", 1, "1 hour")
+		b.receive("ring", "two", 1, "1 hour")
+		// maintain waits, before it comes to the second group, for who holds the lock 42
+		b.db.Exec(b, `do $$ begin execute replace(pg_get_functiondef('weir_log.has_key_turn'::regproc), 'return exists',
+			'perform pg_advisory_xact_lock_shared(42) where g.name = ''one''; return exists'); end $$`)
+		held := b.hold("select pg_advisory_xact_lock(42)")
+		trim := b.beside(step, "trim key queues")
+		b.db.Exec(b, "select weir.configure_group('ring', 'two', key_concurrency_max => 1)")
+		b.end(held, "commit")
+		trim()
+		b.db.Exec(b, "select weir.send('ring', '1', key => 'a')")
+		if got := b.receive("ring", "two", 1, "1 hour"); len(got) != 0 {
+			b.Errorf("%v was delivered beside another of its key", got)
+		}
+	})
+}
+
 // A group that begins with what the log has is given nothing of a segment that was given up before.
 func TestAGroupThatBeginsHasWhatItClaims(t *testing.T) {
 	t.Parallel()
