@@ -249,3 +249,24 @@ func TestAGroupThatBeginsHasWhatItClaims(t *testing.T) {
 		b.receive("ring", "late", 1, "1 hour")
 	})
 }
+
+// A message of a key, which is claimed while a ttl comes that makes it due earlier, holds back what follows it.
+func TestWhatIsClaimedWhileATTLComesHoldsItsKey(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_queue('keys', ordered => true)")
+		b.db.Exec(b, "select weir.send('keys', '0', key => 'a')")
+		b.db.Exec(b, "select weir.nack('keys', claim_id, delay => '2 seconds') from weir.receive('keys')")
+		pgtest.WaitForRow(b, b.db, "select exists (select from weir_log.parked where due_at <= clock_timestamp())")
+		ttl := b.hold("select weir.configure_queue('keys', ttl => '1 second')")
+		first := b.beside("select payload::text from weir.receive('keys')")
+		b.end(ttl, "commit")
+		if got := first(); got != "0" {
+			b.Fatalf("received %s", got)
+		}
+		b.db.Exec(b, "select weir.send('keys', '1', key => 'a')")
+		if got := b.receive("keys", "default", 1, "1 hour"); len(got) != 0 {
+			b.Errorf("%v came before the one ahead of it was finished", got)
+		}
+	})
+}
