@@ -250,6 +250,25 @@ func TestAGroupThatBeginsHasWhatItClaims(t *testing.T) {
 	})
 }
 
+// A job that is finished while somebody asks for it: he is not told that it is done without what it ended with.
+func TestAJobThatIsDoneHasItsResult(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		id := pgtest.QueryVal[int64](b, b.db, "select weir.enqueue('ring', 'job', tracked => true)")
+		m := b.receive("ring", "default", 1, "1 hour")[0]
+		// who asks waits, before he looks where the job is, for who holds the lock 42
+		b.db.Exec(b, `do $$ begin execute replace(pg_get_functiondef('weir_log.ring_states'::regproc), 'return',
+			'perform pg_advisory_xact_lock_shared(42); return'); end $$`)
+		held := b.hold("select pg_advisory_xact_lock(42)")
+		job := b.beside("select concat_ws(' ', state, result) from weir.job('ring', $1)", id)
+		b.db.Exec(b, "select weir.finish('ring', $1, $2, '1')", m.claim, m.id)
+		b.end(held, "commit")
+		if got := job(); got != "done 1" {
+			b.Errorf("the job is %q", got)
+		}
+	})
+}
+
 // A message of a key, which is claimed while a ttl comes that makes it due earlier, holds back what follows it.
 func TestWhatIsClaimedWhileATTLComesHoldsItsKey(t *testing.T) {
 	t.Parallel()
