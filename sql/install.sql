@@ -153,6 +153,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/queue_claimed.sql
 \ir log/keys_that_wait.sql
 \ir log/hold_back.sql
+\ir log/is_overtaken.sql
 \ir log/put_back.sql
 \ir log/retry_ordered.sql
 \ir log/queue_again.sql

@@ -16,7 +16,7 @@
 --   fair                 whether keys take turns
 -- Returns: nothing.
 -- Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
--- Locks: advisory locks on the queue's administration and, shared, on the upkeep of its log, until the transaction ends.
+-- Locks: the queue's administration lock and, shared, the lock of its log's upkeep, until the transaction ends.
 create or replace function weir.create_group(
     queue_name text,
     group_name text,

@@ -1394,7 +1394,7 @@
 -- function weir_log.head_3(c weir_internal.claim, p_queue integer, p_segments bigint[], p_since timestamp with time zone, p_keys boolean, p_max integer) returns weir_internal.waiting_record[] s - {owner=X/owner}
 -- function weir_log.held_by(g weir_internal.groups) returns text v - {owner=X/owner}
 -- function weir_log.held_claim(q weir_internal.queues, p_claim bigint, p_ids bigint[], OUT parts weir_internal.claim[], OUT ids int8multirange, OUT done int8multirange, OUT taken int8multirange, OUT deadline timestamp with time zone, OUT parked boolean, OUT asked int8multirange) returns record v - {owner=X/owner}
--- function weir_log.hold_back(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record) returns weir.message_record v - {owner=X/owner}
+-- function weir_log.hold_back(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record, p_all boolean) returns weir.message_record v - {owner=X/owner}
 -- function weir_log.holds(g weir_internal.groups) returns boolean s - {owner=X/owner}
 -- function weir_log.hot_key(g weir_internal.groups, p_waiting weir_internal.waiting_record[], OUT key text, OUT n double precision) returns record s - {owner=X/owner}
 -- function weir_log.in_key_queues(g weir_internal.groups, p_ids bigint[]) returns bigint[] s - {owner=X/owner}
@@ -1408,6 +1408,7 @@
 -- function weir_log.is_for(g weir_internal.groups, d weir_log.delayed) returns boolean v - {owner=X/owner}
 -- function weir_log.is_free(p_table integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_free(q weir_internal.queues, g weir_internal.groups, p_key_queue text, p_no bigint, INOUT p_cursors weir_internal.claim[], OUT is_so boolean) returns record v - {owner=X/owner}
+-- function weir_log.is_overtaken(q weir_internal.queues, g weir_internal.groups, p_lane integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_parked(g weir_internal.groups, p_lane integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_stale(p_table integer) returns boolean v - {owner=X/owner}
 -- function weir_log.is_stored(q weir_internal.queues, p_from integer, p_to integer) returns boolean v - {owner=X/owner}

@@ -36,6 +36,7 @@ declare
     v_passed int := 0;         -- what was too old, had to wait for its key, or was set aside
     v_more boolean;            -- the segment has more of this interval
     v_epoch int;               -- ordered: the first lane of the epoch, when there are earlier ones
+    v_overtaken boolean;       -- ordered: see weir_log.is_overtaken
 begin
     if c.finished then
         c := weir_log.next_interval(c);
@@ -62,6 +63,7 @@ begin
                 c.id := nextval('weir_internal.claim_numbers');
                 c.claim := coalesce(p_claim, c.id);
             end if;
+            v_overtaken := g.ordered and c.lane >= 16 and weir_log.is_overtaken(q, g, c.lane);
             foreach r in array s.records loop
                 v_skip := weir_internal.claimed_of(r, c.txid, c.pos);
                 o := weir_internal.slice(r, c.claim, v_skip, least(r.n - v_skip, p_want - v_taken));
@@ -73,7 +75,7 @@ begin
                     o.n := 0;
                 elsif g.ordered and c.lane >= 16 then
                     v_passed := v_passed + o.n;
-                    o := weir_log.hold_back(q, g, c, o);
+                    o := weir_log.hold_back(q, g, c, o, v_overtaken);
                     v_passed := v_passed - o.n;
                 end if;
                 if o.n > 0 then

@@ -1,4 +1,4 @@
--- weir_log.hold_back(q, g, c, o), weir_log.is_parked(g, p_lane)
+-- weir_log.hold_back(q, g, c, o, p_all), weir_log.is_parked(g, p_lane)
 -- Takes out of a record that is about to be claimed what must wait for its key, and parks it: where messages of the key
 -- stand in its key queue, behind them; where another claim of the lane holds some, these stand there first, in that
 -- claim's name. If that claim is being settled at this moment, the message asks again when its turn comes: it is parked
@@ -11,13 +11,14 @@
 --   q, g    queue and group
 --   c       the lane's cursor, as weir_log.trim_inflight returned it
 --   o       messages of a lane of keys
+--   p_all   each asks when its turn comes whether another claim holds its key: see weir_log.is_overtaken
 --   p_lane  a lane
 -- Returns: hold_back: what may be claimed of the record, n perhaps 0. is_parked: whether messages of the lane stand in
 -- key queues.
 -- Raises: WR016
 -- Locks: the locks of claims that hold the same keys, tried, until the transaction ends; ROW EXCLUSIVE on `parked`.
 create or replace function weir_log.hold_back(
-    q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record)
+    q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record, p_all boolean)
 returns weir.message_record
 language plpgsql
 as $$
@@ -25,7 +26,12 @@ declare
     v_queues text[] := '{}'; -- key queues of the record that may not be free
     v_wait record;
 begin
-    if o.n = 1 then
+    if p_all then
+        v_queues := array(select distinct weir_internal.line_of(u, c.lane) from unnest(o.keys) u);
+        perform weir_log.park(q, g, c.lane, weir_log.messages_with(o, c.lane, v_queues), null, null, true);
+        o.n := 0;
+        return o;
+    elsif o.n = 1 then
         if weir_internal.hash_of(o.keys[1], c.lane) = any(c.keys) or exists (
                 select from weir_log.parked p
                 where p.group_no = g.no and p.key_queue = weir_internal.line_of(o.keys[1], c.lane)) then

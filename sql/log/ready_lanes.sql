@@ -40,6 +40,13 @@ begin
         v_first := q.key_epochs[e] + floor(random() * (v_ends[e] - q.key_epochs[e]));
         v_keyed := v_keyed || array(select l from unnest(v_part) l order by l < v_first, l);
     end loop;
+    if v_to < cardinality(q.key_epochs) then -- of later epochs, what expired
+        v_keyed := v_keyed || array(
+            select (k).lane
+            from unnest(weir_log.lane_rows(g, array(
+                select generate_series(v_ends[v_to], v_ends[cardinality(v_ends)] - 1)))) k
+            where (k).next_expiry <= p_now);
+    end if;
     if q.priorities = 1 then
         return v_ready || v_keyed;
     end if;

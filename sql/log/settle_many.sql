@@ -1,6 +1,7 @@
 -- weir_log.settle_many(p_queue, p_verbs, p_claims, p_ids, p_delays, p_reasons, p_requests)
 -- What many consumers settle, in one call and one commit. It does what is plain, in the order in which it is asked for,
--- and leaves the rest, without an error, to calls of their own.
+-- and leaves the rest, without an error, to calls of their own. Once something of a claim is left, all that follows of
+-- it is: an ordered group's release takes along what is not acked yet.
 --
 -- Parameters:
 --   p_queue     name of the queue
@@ -28,6 +29,7 @@ declare
     q weir_internal.queues := weir_log.find_queue(p_queue);
     v_verb text := case when 'ack' = all(p_verbs) then 'ack' else 'settling' end;
     v_out int[];
+    v_left bigint[] := '{}'; -- claims
     v_places int[];
     i int;
 begin
@@ -46,6 +48,8 @@ begin
         select array_agg(u order by u) from generate_series(1, cardinality(p_claims)) u
         group by coalesce(p_requests[u], u) order by min(u)
     loop
+        continue when v_left <> '{}'
+            and exists (select from unnest(v_places) u where p_claims[u] = any(v_left));
         if cardinality(v_places) = 1 then
             i := v_places[1];
             v_out[i] := weir_log.settle_part(q, p_verbs[i], p_claims[i], p_ids[i], p_delays[i], p_reasons[i]);
@@ -63,6 +67,9 @@ begin
                         v_out[i] := null;
                     end loop;
             end;
+        end if;
+        if v_out[i] is null then
+            v_left := v_left || array(select p_claims[u] from unnest(v_places) u);
         end if;
     end loop;
     return v_out;

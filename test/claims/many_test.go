@@ -182,6 +182,7 @@ func TestAcksOfManyAreDoneWhereTheyArePlain(t *testing.T) {
 			{"late, locked, never given", []int64{late, got[3].claims[0], 12345}, nil, nil, []int{-1, -1, -1}},
 			{"a request that fails in part", []int64{got[0].claims[0], late}, nil, []int{7, 7}, []int{-1, -1}},
 			{"a message of another claim", []int64{several}, []*string{foreign}, nil, []int{-1}},
+			{"what follows it of its claim", []int64{several, several}, []*string{foreign, one}, nil, []int{-1, -1}},
 			{"some, twice", []int64{several, several}, []*string{one, one}, []int{1, 2}, []int{1, 0}},
 			{"some that is done", []int64{several}, []*string{one}, nil, []int{0}},
 			{"one good request beside a bad one", []int64{got[0].claims[0], late}, nil, []int{1, 2}, []int{1, -1}},

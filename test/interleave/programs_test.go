@@ -53,6 +53,12 @@ var programs = []program{
 		[]string{"begin, receive A 10, ack A, rollback", "cancel A, receive A 10, ack A", "receive A 1, nack A"},
 	}, // 1,260
 	{
+		"lanes that change under a sender", true, "",
+		[]string{
+			"begin, send A a, send A a, commit", "lanes A 2, lanes A 3, send A a", "receive A 1, ack A, receive A 1",
+		},
+	}, // 4,200
+	{
 		"lanes that change under a reader", true, "send A a, send A b, later A b",
 		[]string{"begin, receive A 1, ack A, rollback", "lanes A 2, send A a, pass", "receive A 10, nack A, receive A 10"},
 	}, // 4,200

@@ -2,6 +2,7 @@ package ordered_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -402,4 +403,50 @@ func (l lines) maintain() {
 func (l lines) epochs() int {
 	l.Helper()
 	return pgtest.QueryVal[int](l, l.db, "select cardinality(key_epochs) from weir_internal.queues where name = $1", queue)
+}
+
+// A message of old lanes that is committed when another of its key is in somebody's hands, out of new lanes, waits
+// until that is finished, whether or not it can be seen that somebody has it.
+func TestAKeysMessageInOldLanesWaitsForThatOfNewOnes(t *testing.T) {
+	each(t, "", func(l lines) {
+		for _, isOpen := range []bool{false, true} {
+			old := l.begin()
+			l.sendOn(old, 1)
+			l.sendOn(old, 2)
+			l.setLanes(2)
+			l.setLanes(3)
+			l.send("a", 3) // of no order with a1, whose transaction is still open
+			other := l.begin()
+			held := l.receiveOn(other, 10, "1 hour", "a3")[0]
+			if !isOpen {
+				l.commit(other)
+			}
+			l.commit(old)
+			l.receive(10, "1 hour")
+			if isOpen {
+				l.commit(other)
+			}
+			l.send("b", 1)
+			l.ack(l.receive(10, "1 hour", "b1")[0])
+			l.ack(held)
+			l.ack(l.receive(10, "1 hour", "a1")[0])
+			l.ack(l.receive(10, "1 hour", "a2")[0])
+			l.receive(10, "1 hour")
+			l.wantParked(0)
+		}
+	})
+}
+
+// What expired in new lanes is delivered again, although old lanes have something that is not finished.
+func TestWhatExpiredInNewLanesWaitsForNoOldOne(t *testing.T) {
+	each(t, "", func(l lines) {
+		old := l.begin()
+		l.sendOn(old, 1)
+		l.setLanes(2)
+		l.send("b", 1)
+		l.receive(1, "1 second", "b1")
+		l.clock.Advance(l, 2*time.Second)
+		l.commit(old)
+		l.receive(10, "1 hour", "b1", "a1")
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,9 +17,9 @@ import (
 )
 
 // unfinished tells, in one snapshot and without the engine's own list, of each unfinished claim of the group how many
-// messages of each key it has, and whether its lease runs. The key of message i is record number modulo $1.
+// messages of each key it has, and whether its lease runs at $2. The key of message i is record number modulo $1.
 const unfinished = `
-select u.claim, i / 1000 % $1, count(*), bool_or(u.deadline > weir_internal.clock())
+select u.claim, i / 1000 % $1, count(*), bool_or(u.deadline > $2)
 from weir_internal.groups g
 cross join lateral (
 	select distinct k.lane, k.stripe from weir_log.claims_2 k where k.kind = 'c' and k.group_no = g.no) s
@@ -121,7 +122,11 @@ func (l *load) check() {
 		claims := map[int64]bool{}
 		claimed, fresh := make([]int64, l.keys), make([]bool, l.keys)
 		err := pgx.BeginTxFunc(l.Context(), conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-			rows, err := tx.Query(l.Context(), unfinished, l.keys)
+			var now time.Time // when it takes its snapshot: a look may last longer than a lease
+			if err := tx.QueryRow(l.Context(), "select weir_internal.clock()").Scan(&now); err != nil {
+				return err
+			}
+			rows, err := tx.Query(l.Context(), unfinished, l.keys, now)
 			if err != nil {
 				return err
 			}
