@@ -606,8 +606,8 @@ Parameters:
               at or after it; a message's id = that message, and in every lane what follows its transaction
 Returns: nothing.
 Raises: WR001, WR003, WR006, WR012, WR018
-Locks: the queue's administration lock, the locks of the group's lanes and of its claims, the lock of the log's upkeep,
-shared: until the transaction ends. It waits for transactions that are receiving or settling.
+Locks: the queue's administration lock, the locks of the group's lanes and of its claims, the lock of the log's
+upkeep, shared: until the transaction ends. It waits for transactions that are receiving or settling.
 $c$),
 ('send', $c$
 Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back.
