@@ -289,3 +289,20 @@ func TestWhatIsClaimedWhileATTLComesHoldsItsKey(t *testing.T) {
 		}
 	})
 }
+
+// What was too old when its segment was given up is not delivered, although the ttl is lifted before its table is left.
+func TestWhatWasTooOldStaysSoWhenTheTTLIsLifted(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.configure_queue('ring', ttl => '1 second')")
+		b.fill("ring", 120)
+		pgtest.WaitForRow(b, b.db, `select max(l.enqueued_at) < clock_timestamp() - interval '1 second'
+			from (select * from weir_log.log_0 union all select * from weir_log.log_1
+				union all select * from weir_log.log_2) l`)
+		b.leave()
+		b.db.Exec(b, "select weir.configure_queue('ring', ttl => '0')")
+		b.receive("ring", "default", 1, "1 millisecond")
+		b.settle()
+		b.receive("ring", "default", 1, "1 hour")
+	})
+}
