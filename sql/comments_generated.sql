@@ -512,7 +512,7 @@ Parameters:
   key_concurrency_max  messages of one key claimed and unfinished at once, up to 10,000; 0 = no limit
   fair                 whether keys take turns
 Returns: nothing.
-Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
+Raises: WR001, WR003, WR004, WR005, WR006, WR012, WR019, WR060
 Locks: the queue's administration lock and, shared, the lock of its log's upkeep, until the transaction ends.
 $c$),
 ('configure_group', $c$

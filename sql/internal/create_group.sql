@@ -8,7 +8,7 @@
 --   g           the group: its name and settings
 --   p_start     'start', 'end' or a time
 -- Returns: nothing.
--- Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
+-- Raises: WR001, WR003, WR004, WR005, WR006, WR012, WR019, WR060
 -- Locks: create_group: the queue's administration, the upkeep of its log, shared: until the transaction ends.
 create or replace function weir_internal.create_group(p_queue text, p_settings jsonb)
 returns void
@@ -31,6 +31,7 @@ begin
         raise exception 'queue "%" has a group "%" already', q.name, g.name
             using errcode = 'WR004', hint = 'Choose another name, or use the group that is there.';
     end if;
+    perform weir_internal.check_isolation('create_group');
     foreach v_log in array weir_internal.logs_of_moving(p_queue) loop
         execute format('select %s.pause_upkeep()', v_log);
     end loop;
