@@ -446,7 +446,7 @@ Parameters:
   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years
 Returns: nothing.
 Raises: WR001, WR006, WR019, WR061
-Locks: the queue's administration, until the transaction ends.
+Locks: the queue's administration, with a new ttl also the upkeep of its log, shared: until the transaction ends.
 $c$),
 ('drop_queue', $c$
 Drops a queue with all its messages, groups, dead letters, bindings and the rights on it, at once, however much it
@@ -512,8 +512,8 @@ Parameters:
   key_concurrency_max  messages of one key claimed and unfinished at once, up to 10,000; 0 = no limit
   fair                 whether keys take turns
 Returns: nothing.
-Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
-Locks: an advisory lock on the queue's administration, until the transaction ends.
+Raises: WR001, WR003, WR004, WR005, WR006, WR012, WR019, WR060
+Locks: the queue's administration lock and, shared, the lock of its log's upkeep, until the transaction ends.
 $c$),
 ('configure_group', $c$
     concurrency_max, rate_max, rate_period, key_concurrency_max, fair)
@@ -543,8 +543,9 @@ Parameters:
   group_name  the group
 Returns: nothing.
 Raises: WR001, WR003, WR012
-Locks: the queue's administration lock, the locks of the group's lanes and its settling lock, until the transaction
-ends: it waits for transactions that have received of the group, or given messages back to it.
+Locks: the queue's administration lock, the locks of the group's lanes, its settling lock, the lock of the log's
+upkeep, shared: until the transaction ends. It waits for transactions that have received of the group, or given
+messages back to it.
 $c$),
 ('list_groups', $c$
 The groups of a queue.
@@ -605,8 +606,8 @@ Parameters:
               at or after it; a message's id = that message, and in every lane what follows its transaction
 Returns: nothing.
 Raises: WR001, WR003, WR006, WR012, WR018
-Locks: the queue's administration lock, the locks of the group's lanes and of its claims, until the transaction ends:
-it waits for transactions that are receiving or settling.
+Locks: the queue's administration lock, the locks of the group's lanes and of its claims, the lock of the log's
+upkeep, shared: until the transaction ends. It waits for transactions that are receiving or settling.
 $c$),
 ('send', $c$
 Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back.

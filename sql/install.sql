@@ -292,6 +292,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/lane_remainder.sql
 \ir log/move_remainders.sql
 \ir log/empty_segments.sql
+\ir log/pause_upkeep.sql
 \ir log/trim_rest.sql
 \ir log/new_base.sql
 \ir log/carry_claims.sql

@@ -13,7 +13,7 @@
 --   job_retention      how long what happened to tracked jobs is kept after they ended, 1 second to 10 years
 -- Returns: nothing.
 -- Raises: WR001, WR006, WR019, WR061
--- Locks: the queue's administration, until the transaction ends.
+-- Locks: the queue's administration, with a new ttl also the upkeep of its log, shared: until the transaction ends.
 create or replace function weir.configure_queue(
     queue_name text,
     message_bytes_max int default null,

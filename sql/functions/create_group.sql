@@ -15,8 +15,8 @@
 --   key_concurrency_max  messages of one key claimed and unfinished at once, up to 10,000; 0 = no limit
 --   fair                 whether keys take turns
 -- Returns: nothing.
--- Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
--- Locks: an advisory lock on the queue's administration, until the transaction ends.
+-- Raises: WR001, WR003, WR004, WR005, WR006, WR012, WR019, WR060
+-- Locks: the queue's administration lock and, shared, the lock of its log's upkeep, until the transaction ends.
 create or replace function weir.create_group(
     queue_name text,
     group_name text,

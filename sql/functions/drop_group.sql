@@ -6,8 +6,9 @@
 --   group_name  the group
 -- Returns: nothing.
 -- Raises: WR001, WR003, WR012
--- Locks: the queue's administration lock, the locks of the group's lanes and its settling lock, until the transaction
--- ends: it waits for transactions that have received of the group, or given messages back to it.
+-- Locks: the queue's administration lock, the locks of the group's lanes, its settling lock, the lock of the log's
+-- upkeep, shared: until the transaction ends. It waits for transactions that have received of the group, or given
+-- messages back to it.
 create or replace function weir.drop_group(queue_name text, group_name text)
 returns void
 language plpgsql

@@ -11,8 +11,8 @@
 --               at or after it; a message's id = that message, and in every lane what follows its transaction
 -- Returns: nothing.
 -- Raises: WR001, WR003, WR006, WR012, WR018
--- Locks: the queue's administration lock, the locks of the group's lanes and of its claims, until the transaction ends:
--- it waits for transactions that are receiving or settling.
+-- Locks: the queue's administration lock, the locks of the group's lanes and of its claims, the lock of the log's
+-- upkeep, shared: until the transaction ends. It waits for transactions that are receiving or settling.
 create or replace function weir.seek(queue_name text, group_name text, "position" text)
 returns void
 language plpgsql

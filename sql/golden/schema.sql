@@ -1358,7 +1358,7 @@
 -- function weir_log.extend_many(p_queue text, p_claims bigint[], p_leases interval[], p_requests integer[]) returns timestamp with time zone[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.fail_queue(p_queue text) returns void v - {owner=X/owner}
 -- function weir_log.find_home(p_queue text) returns weir_internal.queues v - {owner=X/owner}
--- function weir_log.find_in_key_queues(q weir_internal.queues, p_id bigint) returns weir_internal.delayed_row v - {owner=X/owner}
+-- function weir_log.find_in_key_queues(q weir_internal.queues, p_id bigint) returns weir_internal.delayed_row s - {owner=X/owner}
 -- function weir_log.find_job(q weir_internal.queues, p_id bigint, OUT txid xid8, OUT lane integer, OUT message weir_internal.delayed_row) returns record v - {owner=X/owner}
 -- function weir_log.find_messages(q weir_internal.queues, p_ids bigint[]) returns weir_internal.found_record[] s - {owner=X/owner}
 -- function weir_log.find_messages_0(p_queue integer, p_lanes integer[], p_ids bigint[], p_first bigint, p_last bigint) returns weir_internal.found_record[] s - {owner=X/owner}
@@ -1395,6 +1395,7 @@
 -- function weir_log.held_by(g weir_internal.groups) returns text v - {owner=X/owner}
 -- function weir_log.held_claim(q weir_internal.queues, p_claim bigint, p_ids bigint[], OUT parts weir_internal.claim[], OUT ids int8multirange, OUT done int8multirange, OUT taken int8multirange, OUT deadline timestamp with time zone, OUT parked boolean, OUT asked int8multirange) returns record v - {owner=X/owner}
 -- function weir_log.hold_back(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, o weir.message_record, p_all boolean) returns weir.message_record v - {owner=X/owner}
+-- function weir_log.holds(g weir_internal.groups) returns boolean s - {owner=X/owner}
 -- function weir_log.hot_key(g weir_internal.groups, p_waiting weir_internal.waiting_record[], OUT key text, OUT n double precision) returns record s - {owner=X/owner}
 -- function weir_log.in_key_queues(g weir_internal.groups, p_ids bigint[]) returns bigint[] s - {owner=X/owner}
 -- function weir_log.inflight_0(p_claims bigint[], p_lane integer, OUT claims bigint[], OUT keys integer[]) returns record s - {owner=X/owner}
@@ -1443,6 +1444,7 @@
 -- function weir_log.lanes_with_work(q weir_internal.queues, g weir_internal.groups, p_lanes integer[], p_now timestamp with time zone) returns integer[] v - {owner=X/owner}
 -- function weir_log.late(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim) returns SETOF weir_internal.delayed_row s - {owner=X/owner}
 -- function weir_log.lease(g weir_internal.groups, c weir_internal.claim, p_attempt integer, p_deadline timestamp with time zone, p_out weir.message_record[]) returns void v - {owner=X/owner}
+-- function weir_log.leave_segments() returns integer v - {owner=X/owner}
 -- function weir_log.list_jobs(p_queue text, p_state text, p_kind text, p_max integer, p_after bigint) returns SETOF weir.job_status v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.lock_claim(p_claim bigint, p_ids bigint[]) returns void v - {owner=X/owner}
 -- function weir_log.lock_claims(q weir_internal.queues, g weir_internal.groups) returns void v - {owner=X/owner}
@@ -1453,6 +1455,7 @@
 -- function weir_log.lock_limited(p weir_internal.peeked, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.lock_segment(p_seg bigint, OUT table_name text, OUT condition text) returns record v - {owner=X/owner}
 -- function weir_log.log_figures(p_queue text) returns weir.group_stats s - {owner=X/owner}
+-- function weir_log.look_for_job(q weir_internal.queues, p_id bigint, p_sent xid8, OUT txid xid8, OUT lane integer, OUT message weir_internal.delayed_row) returns record s - {owner=X/owner}
 -- function weir_log.mark_parked(p_claim bigint) returns void v - {owner=X/owner}
 -- function weir_log.mark_special(q weir_internal.queues) returns void v - {owner=X/owner}
 -- function weir_log.mark_waiting(p_queue text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1482,6 +1485,7 @@
 -- function weir_log.park(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_messages weir_internal.delayed_row[], p_claim_row bigint, p_holder bigint, p_is_late boolean) returns void v - {owner=X/owner}
 -- function weir_log.park_along(g weir_internal.groups, e weir_internal.claim, p_rest int8multirange, p_key_queues text[]) returns int8multirange v - {owner=X/owner}
 -- function weir_log.parked_keys(p_queue text, p_group text, p_max integer, p_after text, p_after_lane integer) returns SETOF weir.parked_key s {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_log.pause_upkeep() returns void v - {owner=X/owner}
 -- function weir_log.peek(p_queue text, p_group text, p_max integer) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.peek_0(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.peek_1(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}

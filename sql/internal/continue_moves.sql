@@ -96,7 +96,8 @@ begin
         return 1;
     end if;
     execute format(
-        'select not exists (select from %1$s.depths_here($1) s where s.waiting + s.claimed + s.delayed + s.parked > 0)
+        'select not exists (select from weir_internal.groups g where g.queue_no = ($1).no and %1$s.holds(g))
+             and not exists (select from %1$s.depths_here($1) s where s.waiting + s.claimed + s.delayed + s.parked > 0)
              and not exists (select from %1$s.delayed d
                              where d.queue_no = ($1).no and d.due_at > weir_internal.clock())', v_from)
     into v_is_done using q;

@@ -8,8 +8,8 @@
 --   g           the group: its name and settings
 --   p_start     'start', 'end' or a time
 -- Returns: nothing.
--- Raises: WR001, WR003, WR004, WR005, WR006, WR019, WR060
--- Locks: create_group: the queue's administration, until the transaction ends.
+-- Raises: WR001, WR003, WR004, WR005, WR006, WR012, WR019, WR060
+-- Locks: create_group: the queue's administration, the upkeep of its log, shared: until the transaction ends.
 create or replace function weir_internal.create_group(p_queue text, p_settings jsonb)
 returns void
 language plpgsql
@@ -18,6 +18,7 @@ as $$
 declare
     q weir_internal.queues := weir_internal.lock_queue(p_queue);
     g weir_internal.groups;
+    v_log text;
 begin
     g := jsonb_populate_record(g, jsonb_build_object(
         'name', p_settings -> 'group_name', 'ordered', p_settings -> 'ordered',
@@ -30,6 +31,10 @@ begin
         raise exception 'queue "%" has a group "%" already', q.name, g.name
             using errcode = 'WR004', hint = 'Choose another name, or use the group that is there.';
     end if;
+    perform weir_internal.check_isolation('create_group');
+    foreach v_log in array weir_internal.logs_of_moving(p_queue) loop
+        execute format('select %s.pause_upkeep()', v_log);
+    end loop;
     perform weir_internal.add_group(q, g, p_settings ->> 'start');
 end
 $$;

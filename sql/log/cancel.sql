@@ -34,6 +34,7 @@ begin
             using errcode = 'WR006', hint = 'Give an id that enqueue returned.';
     end if;
     perform pg_advisory_xact_lock(weir_internal.admin_lock(q.no));
+    q := weir_log.find_queue(p_queue); -- it may have got lanes meanwhile
     f := weir_log.find_job(q, p_id);
     if f.txid is null then
         return 'ended';

@@ -24,6 +24,8 @@ declare
     v_each int; -- messages of a key queue at most
     v_start timestamptz;
     v_messages weir_internal.delayed_row[];
+    v_held int;
+    v_left int;
 begin
     if p_want <= 0 or not weir_log.has_parked(g, p_now)
         or not pg_try_advisory_xact_lock(weir_internal.lane_lock(g.no, -1, 1)) then
@@ -54,11 +56,18 @@ begin
                   order by p.no limit case when l.alone then 1 else v_each end) w) m
         where m.place = 1 or m.goes_on);
     o := weir_log.claim_record(q, g, weir_log.cursor(g, -1, 1), p_claim, v_messages, p_lease);
-    update weir_log.parked p set holder = o.claim_id
-    where p.ctid = any(array(
-        select w.ctid from unnest(o.ids) i
-        cross join lateral (
-            select t.ctid from weir_log.parked t where t.group_no = g.no and t.id = i order by t.id limit 1) w));
+    for i in 1 .. 100 loop -- a row whose due time is being changed is waited for, and passed over: it has another place
+        update weir_log.parked p set holder = o.claim_id
+        where p.ctid = any(array(
+            select w.ctid from unnest(o.ids) u (id)
+            cross join lateral (
+                select t.ctid, t.holder from weir_log.parked t
+                where t.group_no = g.no and t.id = u.id order by t.id limit 1) w
+            where w.holder is null));
+        get diagnostics v_held = row_count;
+        v_left := coalesce(v_left, o.n) - v_held;
+        exit when v_left <= 0;
+    end loop;
     perform weir_log.mark_parked(o.claim_id);
     return array[o];
 end

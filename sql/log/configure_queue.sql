@@ -10,8 +10,8 @@
 --   q           the queue as it is
 -- Returns: configure_queue: nothing. begin_epoch: its key_epochs as they are then.
 -- Raises: WR001, WR006, WR019, WR061
--- Locks: the queue's administration; with a new number of lanes, lane -1 of its ordered groups, waited for: until the
--- transaction ends.
+-- Locks: the queue's administration; with a new number of lanes, lane -1 of its ordered groups, waited for; with a new
+-- ttl, the upkeep of the log, shared: until the transaction ends.
 create or replace function weir_log.configure_queue(p_queue text, p_settings jsonb)
 returns void
 language plpgsql
@@ -20,6 +20,7 @@ as $$
 declare
     o weir_internal.queues := weir_internal.lock_queue(p_queue); -- before
     q weir_internal.queues := o; -- after
+    v_log text;
 begin
     q := jsonb_populate_record(o, jsonb_strip_nulls(jsonb_build_object(
         'key_lanes', p_settings -> 'lanes', 'message_bytes_max', p_settings -> 'message_bytes_max',
@@ -30,6 +31,11 @@ begin
     perform weir_internal.check_queue_settings(q);
     if q.key_lanes <> o.key_lanes then
         q.key_epochs := weir_log.begin_epoch(o);
+    end if;
+    if q.ttl <> o.ttl then -- what was too old may not be any more
+        foreach v_log in array weir_internal.logs_of_moving(p_queue) loop
+            execute format('select %s.pause_upkeep()', v_log);
+        end loop;
     end if;
     if q.backlog_max is distinct from o.backlog_max then
         q.backlog_sequence := coalesce(weir_internal.start_backlog(q.no), q.backlog_sequence);

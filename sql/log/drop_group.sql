@@ -10,7 +10,7 @@
 -- Returns: nothing.
 -- Raises: WR001, WR003, WR012, WR019
 -- Locks: the queue's administration, the limit lock of a limited group, the locks of the group's lanes and its settling
--- lock, until the transaction ends.
+-- lock, the upkeep of the log, shared: until the transaction ends.
 create or replace function weir_log.drop_group(p_queue text, p_group text)
 returns void
 language plpgsql
@@ -38,6 +38,7 @@ begin
     perform pg_advisory_xact_lock(weir_internal.limit_lock(g.no)) where g.limited;
     perform weir_log.lock_lanes(q, g);
     perform pg_advisory_xact_lock(weir_internal.settle_lock(g.no));
+    perform weir_log.pause_upkeep(); -- which may come to the rows that are deleted here, and a next group wait for it
     perform weir_log.end_claims(q, g); -- so that an ack that comes yet is told
     perform weir_log.bump_cursor(g);
     delete from weir_log.parked where group_no in (g.no, -g.no);

@@ -1,10 +1,12 @@
--- weir_log.find_job(q, p_id)
--- A message as it was sent, wherever a group still has it before it. Unless it is a tracked job, all that the log has
--- of the queue is read.
+-- weir_log.find_job(q, p_id), weir_log.look_for_job(q, p_id, p_sent)
+-- find_job: a message as it was sent, wherever a group still has it before it. Unless it is a tracked job, all that the
+-- log has of the queue is read. look_for_job: does it in one snapshot, so that a message on its way from one place to
+-- another is seen in one of them.
 --
 -- Parameters:
---   q     the queue
---   p_id  the message
+--   q       the queue
+--   p_id    the message
+--   p_sent  the transaction that sent it, if it is known
 -- Returns: txid, the transaction that sent it, null when it is not there; lane, the lane it stands in, null when it
 -- stands in none; message, the message, attempts 0.
 -- Raises: none
@@ -14,8 +16,27 @@ create or replace function weir_log.find_job(
 language plpgsql
 as $$
 declare
-    v_table text;
     v_sent xid8 := (select e.txid from weir_log.job_events(q, array[p_id]) e where e.what = 0 limit 1);
+    v_rings bigint[];
+    j record;
+begin
+    loop
+        v_rings := weir_log.ring_states();
+        j := weir_log.look_for_job(q, p_id, v_sent);
+        exit when weir_log.ring_states() = v_rings;
+    end loop;
+    txid := j.txid;
+    lane := j.lane;
+    message := j.message;
+end
+$$;
+create or replace function weir_log.look_for_job(
+    q weir_internal.queues, p_id bigint, p_sent xid8, out txid xid8, out lane int,
+    out message weir_internal.delayed_row)
+language plpgsql stable
+as $$
+declare
+    v_table text;
     r weir_internal.log_record;
     i int;
 begin
@@ -30,7 +51,7 @@ begin
                      and s.id >= $3 and (s.ids is null and s.id - s.n < $3 or $3 = any(s.ids))
                  limit 1) l
              order by l.lane desc limit 1', v_table)
-        into r using q.no, weir_log.lanes_of(q), p_id, v_sent;
+        into r using q.no, weir_log.lanes_of(q), p_id, p_sent;
         if r.txid is not null and (message.id is null or r.lane >= 0) then
             i := coalesce(array_position(r.ids, p_id), p_id - r.id + r.n);
             txid := r.txid;
@@ -55,7 +76,7 @@ begin
         message := weir_log.find_in_key_queues(q, p_id);
         txid := message.txid;
     end if;
-    txid := coalesce(v_sent, txid);
+    txid := coalesce(p_sent, txid);
     lane := nullif(lane, -1);
 end
 $$;

@@ -1,7 +1,7 @@
 -- weir_log.find_records(q, p_ids, p_txids), weir_log.lanes_of(q)
 -- find_records: where in the log messages stand, claimed or not, as far as it still has them. The tables are looked
 -- into one after the other, from the open one on, until all are found, so that no more of them are locked than need be.
--- lanes_of: the lanes of a queue.
+-- lanes_of: the lanes of a queue, those of keys only when a key was sent: see weir_log.lanes.
 --
 -- Parameters:
 --   q        the queue
@@ -47,6 +47,7 @@ as $$
 begin
     return array(select generate_series(0, 7))
         || case when q.keyed or exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
+                or exists (select from weir_internal.queues w where w.no = q.no and w.keyed)
             then array(
                 select generate_series(q.key_epochs[1], q.key_epochs[cardinality(q.key_epochs)] + q.key_lanes - 1))
             else '{}' end;

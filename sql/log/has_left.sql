@@ -1,10 +1,13 @@
--- weir_log.has_left(q, p_group)
+-- weir_log.has_left(q, p_group), weir_log.holds(g)
 -- Whether a group has something in this log, which its queue is leaving, that it has to be delivered before it goes on
 -- with the other: what could be delivered now, and of a group with an order or limits also what is claimed or parked.
+-- group_depth may have looked at the oldest and the newest claims alone, so where it found none, holds looks at all of
+-- them: whether a group has something claimed, parked or in a key queue.
 --
 -- Parameters:
 --   q        the queue
 --   p_group  name of the group
+--   g        the group
 -- Returns: see above.
 -- Raises: none
 -- Locks: ACCESS SHARE on the tables that hold messages, until the transaction ends.
@@ -31,6 +34,17 @@ begin
         exit when not exists (
             select from unnest(v_segments, weir_log.ring_segments()) u (before, after) where u.after > u.before);
     end loop;
-    return s.waiting > 0 or (g.ordered or g.limited) and s.claimed + s.parked > 0;
+    return s.waiting > 0
+        or (g.ordered or g.limited) and (s.claimed + s.parked > 0 or not s.exact and weir_log.holds(g));
+end
+$$;
+create or replace function weir_log.holds(g weir_internal.groups)
+returns boolean
+language plpgsql stable
+as $$
+begin
+    return exists (select from weir_log.open_claims(g, null, 0, 1))
+        or exists (select from weir_log.parked p where p.group_no = g.no)
+        or exists (select from weir_log.in_key_queues k where k.group_no = g.no);
 end
 $$;

@@ -21,7 +21,7 @@ end
 $$;
 create or replace function weir_log.find_in_key_queues(q weir_internal.queues, p_id bigint)
 returns weir_internal.delayed_row
-language plpgsql
+language plpgsql stable
 as $$
 declare
     m weir_internal.delayed_row;

@@ -1,6 +1,7 @@
 -- weir_log.job(p_queue, p_id), weir_log.job_statuses(q, p_ids)
 -- How tracked jobs stand. That one has ended is noted where it ended by finish, cancel or as a dead letter; otherwise
--- it is found out by looking for it.
+-- it is found out by looking for it. What is noted is read once more after that: who looked found a job ended that was
+-- finished since, and is to tell with what.
 --
 -- Parameters:
 --   p_queue, q   the queue
@@ -35,11 +36,17 @@ as $$
 declare
     v_ids bigint[];
     v_txids xid8[];
-    v_events weir_internal.job_event[] := array(
-        select row(e.*)::weir_internal.job_event from weir_log.job_events(q, p_ids) e order by e.at, e.what);
+    v_states jsonb; -- of each job that has not ended: its state and the claim
+    v_events weir_internal.job_event[];
 begin
     select array_agg(o.id), array_agg(o.txid) into v_ids, v_txids
-    from (select distinct on (e.id) e.id, e.txid from unnest(v_events) e where e.what = 0 order by e.id) o;
+    from (select distinct on (e.id) e.id, e.txid from weir_log.job_events(q, p_ids) e
+          where e.what = 0 order by e.id) o;
+    v_states := (
+        select jsonb_object_agg(s.id, jsonb_build_object('state', s.state, 'claim', s.claim))
+        from weir_log.job_state_of(q, v_ids, v_txids) s);
+    v_events := array(
+        select row(e.*)::weir_internal.job_event from weir_log.job_events(q, v_ids) e order by e.at, e.what);
     return query
     with told as (
         select e.id,
@@ -71,7 +78,8 @@ begin
             when 'cancelled' then coalesce(t.done_at, t.cancelled_at) end,
         t.cancelled_at
     from told t
-    left join weir_log.job_state_of(q, v_ids, v_txids) s on s.id = t.id
+    cross join lateral (
+        select v_states -> t.id::text ->> 'state' as state, (v_states -> t.id::text ->> 'claim')::bigint as claim) s
     cross join lateral (
         select case
             when s.state is not null then s.state

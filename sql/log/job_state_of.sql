@@ -2,8 +2,11 @@
 -- Which of some messages a group still has before it, and how. All is read in one snapshot, by a function that is
 -- declared stable: a message that is on its way from one place to another is seen in one of them. If a ring turned
 -- meanwhile, it is read again.
--- Of a queue that is moving, both logs are looked at, the one that it is leaving first: delayed messages are taken
--- over. states_here: what one log tells. ring_states: the states of the rings that it reads.
+-- The queue's row is read anew: since the caller read it the queue may have got lanes, or begun to move, and one of the
+-- messages been sent there. Of a queue that is moving, both logs are looked at, the one that it is leaving first:
+-- delayed messages are taken over. states_here: what one log tells. ring_states: the states of the rings that it reads,
+-- and the files of the tables that maintain truncates when they are empty: then an older snapshot misses what it should
+-- see there.
 --
 -- Parameters:
 --   q        the queue
@@ -21,12 +24,16 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := weir_internal.clock();
+    n weir_internal.queues;
     v record;
     v_more record;
 begin
     if coalesce(cardinality(p_ids), 0) = 0 then
         return;
-    elsif q.moving_from is null then
+    end if;
+    select * into n from weir_internal.queues w where w.no = q.no;
+    q := case when found then n else q end;
+    if q.moving_from is null then
         select * into v from weir_log.states_here(q, p_ids, p_txids, v_now);
     else
         execute format('select * from %s.states_here($1, $2, $3, $4)', weir_internal.moving_logs(q, 1))
@@ -65,6 +72,8 @@ as $$
 begin
     return array[pg_sequence_last_value('weir_log.claims_ring'), pg_sequence_last_value('weir_log.log_ring'),
         pg_sequence_last_value('weir_log.log_0_segment'), pg_sequence_last_value('weir_log.log_1_segment'),
-        pg_sequence_last_value('weir_log.log_2_segment')];
+        pg_sequence_last_value('weir_log.log_2_segment'), pg_relation_filenode('weir_log.rest'),
+        pg_relation_filenode('weir_log.delayed'), pg_relation_filenode('weir_log.parked'),
+        pg_relation_filenode('weir_log.key_queues')];
 end
 $$;

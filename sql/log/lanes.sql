@@ -1,5 +1,6 @@
 -- weir_log.lanes(q), weir_log.group_cursors(q, g)
--- The lanes of a queue, and the cursors of a group in them: of lanes, and of the stripes of those that are split.
+-- The lanes of a queue, and the cursors of a group in them: of lanes, and of the stripes of those that are split. That
+-- a key was sent may have come from `keyed_queues` into the queue's row since q was read.
 --
 -- Parameters:
 --   q, g  queue and group
@@ -14,7 +15,8 @@ as $$
 declare
     v_lanes int[] := array(select generate_series(-1, q.priorities - 1));
 begin
-    if q.keyed or exists (select from weir_internal.keyed_queues k where k.queue_no = q.no) then
+    if q.keyed or exists (select from weir_internal.keyed_queues k where k.queue_no = q.no)
+        or exists (select from weir_internal.queues w where w.no = q.no and w.keyed) then
         v_lanes := v_lanes || array(
             select generate_series(q.key_epochs[1], q.key_epochs[cardinality(q.key_epochs)] + q.key_lanes - 1));
     end if;

@@ -5,7 +5,8 @@
 --
 -- take_delayed: messages that are not due. Those that are, every group claims where they are. One that some groups have
 -- purged, or that is too old for them, goes along once for each of the others. take_keys: dedup keys, and keys of
--- unique jobs, that still count. take_events: events of tracked jobs. begin_here: puts the groups behind all that this
+-- unique jobs, that still count; those of the open table first, since the other may have a key's job from before.
+-- take_events: events of tracked jobs. begin_here: puts the groups behind all that this
 -- log may still have of the queue, from a time when it was here before.
 --
 -- Parameters:
@@ -72,8 +73,10 @@ create or replace function weir_log.take_keys(
     q weir_internal.queues, p_max int, out keys uuid[], out ids bigint[], out times timestamptz[], out txids xid8[])
 language plpgsql
 as $$
+declare
+    v_open int := weir_internal.open_ring_table(pg_sequence_last_value('weir_log.dedup_ring'));
 begin
-    for k in 0 .. 1 loop
+    foreach v_open in array array[v_open, 1 - v_open] loop
         execute format(
             'with gone as (
                  delete from weir_log.dedup_%1$s where ctid = any(array(
@@ -82,7 +85,7 @@ begin
                  returning *)
              select array_agg(g.key order by g.key), array_agg(g.id order by g.key), array_agg(g.at order by g.key),
                  array_agg(g.txid order by g.key)
-             from gone g', k)
+             from gone g', v_open)
         into keys, ids, times, txids using q.no, p_max;
         exit when keys is not null;
     end loop;

@@ -41,6 +41,8 @@ begin
             continue;
         end if;
         v_looked := v_looked || g.no;
+        g := weir_log.read_again(g);
+        continue when g.no is null; -- it has no key queues any more
         v_idle := v_idle and not weir_log.has_key_turn(g) and (g.key_concurrency_max is null
             or (weir_log.inflight_claims(weir_log.inflight_of(g), weir_internal.clock())).claims is null);
         if pg_relation_size('weir_log.key_queues') + pg_relation_size('weir_log.key_turns') > 8388608 then

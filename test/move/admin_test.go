@@ -72,6 +72,86 @@ func TestDedupKeysAndUniqueJobsAreRememberedOverTheMove(t *testing.T) {
 	})
 }
 
+// A key that a finished job had stands in the older table of the ring until it is carried over, or taken along.
+func TestTheUniqueKeyOfTheLastJobThatHadItIsTakenAlong(t *testing.T) {
+	each(t, "", func(b bench) {
+		const enqueue = "select weir.enqueue('q', 'mail', unique_key => 'm')"
+		b.exec(enqueue)
+		for pgtest.QueryVal[int](b, b.db, "select weir_internal.open_ring_table(last_value) from weir_log.dedup_ring") == 0 {
+			b.exec("select weir_log.rotate_dedup(1)")
+		}
+		b.pop("default")
+		job := pgtest.QueryVal[int64](b, b.db, enqueue)
+		b.want(2, "select (select count(*) from weir_log.dedup_0) + (select count(*) from weir_log.dedup_1)")
+		b.move()
+		b.maintain()
+		b.want(0, "select (select count(*) from weir_log.dedup_0) + (select count(*) from weir_log.dedup_1)")
+		b.want(int(job), enqueue)
+	})
+}
+
+// Who enqueues has read where the queue is before it begins to move, and looks for a job that was sent since.
+func TestAUniqueJobThatWasSentToTheOtherLogMeanwhileIsFound(t *testing.T) {
+	each(t, "", func(b bench) {
+		const enqueue = "select weir.enqueue('q', 'mail', unique_key => 'm')"
+		keys, second := b.db.As(b, pgtest.Owner), b.db.As(b, pgtest.Owner)
+		if _, err := keys.Exec(b.Context(), "begin; lock table weir_log.dedup_0, weir_log.dedup_1"); err != nil {
+			b.Fatal(err)
+		}
+		pid := pgtest.PID(b, second)
+		done := make(chan int64, 1)
+		go func() {
+			var id int64
+			if err := second.QueryRow(b.Context(), enqueue).Scan(&id); err != nil {
+				b.Error(err)
+			}
+			done <- id
+		}()
+		pgtest.WaitForLock(b, b.db, pid)
+		b.move()
+		var first int64
+		if err := keys.QueryRow(b.Context(), enqueue).Scan(&first); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := keys.Exec(b.Context(), "commit"); err != nil {
+			b.Fatal(err)
+		}
+		if id := <-done; id != first {
+			b.Errorf("job %d was enqueued beside %d, which waits", id, first)
+		}
+	})
+}
+
+// Of many claims stats looks at the oldest and the newest. One between them, that is not finished, keeps the move from
+// its end, and a group with an order or limits from going on.
+func TestAClaimBetweenManyThatAreFinishedKeepsTheMove(t *testing.T) {
+	for _, options := range []string{"lanes => 1", "lanes => 1, ordered => true"} {
+		t.Run(options, func(t *testing.T) {
+			each(t, options, func(b bench) {
+				b.exec("select weir.send('q', '1', key => 'k' || i) from generate_series(1, 300) i")
+				b.exec("create table claims (claim_id bigint, no int)")
+				b.exec(`do $$ begin
+					for i in 1 .. 300 loop
+						insert into claims select r.claim_id, i from weir.receive('q', lease => '1 hour') r;
+					end loop;
+				end $$`)
+				b.exec("select weir.ack_all('q', claim_id) from claims where no not in (1, 150)")
+				b.exec("select weir.ack_all('q', claim_id) from claims where no = 1")
+				b.move()
+				b.exec("select weir.send('q', '2', key => 'k')")
+				for range 5 {
+					b.maintain()
+				}
+				b.wantLog("new from main")
+				if options != "lanes => 1" {
+					b.receive(0, "1 hour")
+				}
+				b.want(1, "select weir.ack_all('q', claim_id) from claims where no = 150")
+			})
+		})
+	}
+}
+
 func TestAWorkflowGoesOnInTheOtherLog(t *testing.T) {
 	each(t, "", func(b bench) {
 		flow := pgtest.QueryVal[int64](b, b.db,
