@@ -125,6 +125,7 @@ func TestAUniqueJobThatWasSentToTheOtherLogMeanwhileIsFound(t *testing.T) {
 // Of many claims stats looks at the oldest and the newest. One between them, that is not finished, keeps the move from
 // its end, and a group with an order or limits from going on.
 func TestAClaimBetweenManyThatAreFinishedKeepsTheMove(t *testing.T) {
+	t.Parallel()
 	for _, options := range []string{"lanes => 1", "lanes => 1, ordered => true"} {
 		t.Run(options, func(t *testing.T) {
 			each(t, options, func(b bench) {
