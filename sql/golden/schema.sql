@@ -1438,6 +1438,7 @@
 -- function weir_log.lanes(q weir_internal.queues) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_behind(p_snapshot pg_snapshot) returns SETOF weir_internal.claim v - {owner=X/owner}
 -- function weir_log.lanes_in(p_table integer, p_queue integer, p_lane integer, p_max integer) returns TABLE(queue_no integer, lane integer) v - {owner=X/owner}
+-- function weir_log.lanes_now(q weir_internal.queues) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_of(q weir_internal.queues) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_of(q weir_internal.queues, p_key_queue text) returns integer[] s - {owner=X/owner}
 -- function weir_log.lanes_to_claim(p weir_internal.peeked, p_now timestamp with time zone) returns integer[] v - {owner=X/owner}

@@ -17,7 +17,7 @@ declare
     c weir_internal.claim;
     v_lane int;
 begin
-    foreach v_lane in array weir_log.lanes(q) loop
+    foreach v_lane in array weir_log.lanes_now(q) loop
         perform weir_log.lock_cursor(weir_internal.lane_lock(g.no, v_lane, 1));
         c := weir_log.cursor(g, v_lane, 1); -- who splits or merges it holds that lock
         perform weir_log.lock_cursor(weir_internal.lane_lock(g.no, v_lane, i))
