@@ -11,13 +11,26 @@ returns table (
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    l weir_internal.logs;
 begin
-    return query
-    select l.name, l.unlogged, l.segment_bytes, l.claims_bytes, l.retention,
-        (select count(*)::int from weir_internal.queues q where q.log_no = l.no),
-        (select sum(pg_table_size(c.oid) + pg_indexes_size(c.oid))::bigint from pg_class c
-         where c.relnamespace = to_regnamespace(l.schema_name) and c.relkind = 'r'),
-        l.created_at
-    from weir_internal.logs l order by l.no;
+    for l in select * from weir_internal.logs w order by w.no loop
+        begin
+            select sum(pg_table_size(c.oid) + pg_indexes_size(c.oid)) into bytes from pg_class c
+            where c.relnamespace = to_regnamespace(l.schema_name) and c.relkind = 'r';
+        exception
+            when internal_error then -- a table was dropped under the look at its size
+                continue when not exists (select from weir_internal.logs w where w.no = l.no);
+                raise;
+        end;
+        log_name := l.name;
+        unlogged := l.unlogged;
+        segment_bytes := l.segment_bytes;
+        claims_bytes := l.claims_bytes;
+        retention := l.retention;
+        queues := (select count(*) from weir_internal.queues q where q.log_no = l.no);
+        created_at := l.created_at;
+        return next;
+    end loop;
 end
 $$;

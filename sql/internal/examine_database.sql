@@ -112,11 +112,12 @@ begin
             v_found := array(select e from weir_internal.examine_log(l) e);
         exception
             when others then
-                if l.origin = weir_internal.origin_of(l.schema_name) then
+                if exists (select from weir_internal.logs w where w.no = l.no) then
                     raise;
                 end if;
         end;
-        if l.origin = weir_internal.origin_of(l.schema_name) then -- else it was dropped meanwhile
+        -- else it was dropped meanwhile: seen by a snapshot, since a lookup by name may not know of it yet
+        if exists (select from weir_internal.logs w where w.no = l.no) then
             return query select e.* from unnest(v_found) e;
         end if;
     end loop;

@@ -98,7 +98,7 @@ func TestARefreshKeepsSelectionScrollingAndFocus(t *testing.T) {
 	})()`, nil))
 	b.db.Exec(t, "select weir.pop('orders', max => 1), weir.send('orders', '4', key => 'table 4')")
 	b.see("table 4")
-	b.asked("/peek", b.askedSoFar("/peek")+1)
+	b.asked("/peek", b.askedSoFar("/peek")+2)
 	var selected, focused string
 	b.do(chromedp.Evaluate("String(getSelection())", &selected),
 		chromedp.Evaluate("document.activeElement.dataset.key", &focused))
@@ -123,7 +123,7 @@ func TestListsFollowTheNumbersAboveThem(t *testing.T) {
 	b.db.Exec(t, "select weir.reject('orders', claim_id, array[id], 'burnt') from weir.receive('orders')")
 	b.see("burnt")
 	b.choose(pgtest.QueryVal[string](t, b.db, "select id::text from weir.dead_letters('orders')"))
-	b.asked("/dead_letters", b.askedSoFar("/dead_letters")+1)
+	b.asked("/dead_letters", b.askedSoFar("/dead_letters")+2)
 	b.press("main", "Redrive chosen (1)")
 	b.see("default has no dead letters.")
 }
