@@ -1568,7 +1568,7 @@
 -- function weir_log.start_key_queues(q weir_internal.queues, o weir_internal.groups, g weir_internal.groups) returns void v - {owner=X/owner}
 -- function weir_log.start_workflow(p_queue text, p_steps jsonb[], p_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.states_here(q weir_internal.queues, p_ids bigint[], p_txids xid8[], p_now timestamp with time zone, OUT ids bigint[], OUT claims bigint[]) returns record v - {owner=X/owner}
--- function weir_log.stats(p_queue text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_log.stats(p_queue text) returns SETOF weir.group_stats v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.step_up(g weir_internal.groups, p_key_queues text[], p_lanes integer[], p_claimed int8multirange) returns void v - {owner=X/owner}
 -- function weir_log.stopped_key_queues(g weir_internal.groups, p_flight jsonb) returns TABLE(key_queue text, pos bigint, freed boolean) v - {owner=X/owner}
 -- function weir_log.table_name(p_table integer) returns text v - {owner=X/owner}

@@ -85,7 +85,7 @@ begin
                          where d.claim = k.claim and d.kind = 'D' and d.ids is null limit 1) is null
                     and (k.n > 1 or (select true from weir_log.claims_2 d
                                      where d.claim = k.claim and d.kind = 'd' and d.id = lower(k.ids) limit 1) is null)
-                limit 1) is true as is_busy,
+                order by k.id limit 1) is true as is_busy,
             c.claimed_at,
             case when c.claimed_at > v_now - interval '1 minute' then (
                 select coalesce(max(k.total) - min(k.total - k.n)
