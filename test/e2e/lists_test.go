@@ -27,7 +27,7 @@ func (b *browser) pressKey(key string) {
 func (b *browser) busy() {
 	b.Helper()
 	for _, sql := range []string{
-		"select weir.create_queue('orders')",
+		"select weir.create_queue('orders', lanes => 1)",
 		"select weir.create_group('orders', 'per-customer', ordered => true)",
 		"select weir.send('orders', jsonb_build_object('dish', 'soup', 'table', i), key => 'table-' || i) " +
 			"from generate_series(1, 6) i",
