@@ -68,7 +68,8 @@ begin
     end loop;
     for f in
         select t.relname, t.n_dead_tup from pg_stat_user_tables t
-        where to_regnamespace(quote_ident(t.schemaname)) = any(v_schemas) and t.n_dead_tup > greatest(10000, t.n_live_tup)
+        where to_regnamespace(quote_ident(t.schemaname)) = any(v_schemas)
+            and t.n_dead_tup > greatest(10000, t.n_live_tup)
     loop
         return next row('warning', 'dead_rows', null, null, f.n_dead_tup || ' in ' || f.relname,
             'More dead rows than live ones: reading it takes longer than it should.',
