@@ -23,6 +23,7 @@ begin
                 continue when not exists (select from weir_internal.logs w where w.no = l.no);
                 raise;
         end;
+        continue when bytes is null; -- the log is dropped
         log_name := l.name;
         unlogged := l.unlogged;
         segment_bytes := l.segment_bytes;

@@ -1323,6 +1323,7 @@
 -- function weir_log.cursor_0(p_group integer, p_lane integer, p_stripe integer) returns weir_internal.claim v - {owner=X/owner}
 -- function weir_log.cursor_1(p_group integer, p_lane integer, p_stripe integer) returns weir_internal.claim v - {owner=X/owner}
 -- function weir_log.cursor_2(p_group integer, p_lane integer, p_stripe integer) returns weir_internal.claim v - {owner=X/owner}
+-- function weir_log.cursor_backlog(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.cursors_0(p_group integer, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.cursors_1(p_group integer, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.cursors_2(p_group integer, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}

@@ -1,4 +1,5 @@
--- weir_log.backlog(q, p_max), weir_log.backlog_of(q, g, p_max), weir_log.unclaimed(q, g, c, p_max)
+-- weir_log.backlog(q, p_max), weir_log.backlog_of(q, g, p_max), weir_log.cursor_backlog(q, g, c, p_max),
+-- weir_log.unclaimed(q, g, c, p_max)
 -- How far behind the slowest group of a queue is: the messages that it has not finished, dead letters apart. What is
 -- not claimed is counted in the log, so that neither rollbacks nor seeks nor what is too old leave an error behind.
 --
@@ -8,7 +9,7 @@
 --   c      a cursor
 --   p_max  where to stop counting: what is more is not told
 -- Returns: how many, or somewhat more than p_max at least where they are more; 0 when the queue has no group.
--- unclaimed: what the cursor has not claimed.
+-- cursor_backlog: of a cursor alone; unclaimed: what it has not claimed.
 -- Raises: WR012 from a fixed snapshot that is older than the claim log's last turn.
 -- Locks: ACCESS SHARE on the segments and the claim log.
 create or replace function weir_log.backlog(q weir_internal.queues, p_max bigint)
@@ -67,12 +68,22 @@ begin
     foreach v_lane in array v_lanes loop
         exit when v_sum > p_max;
         c := weir_log.cursor(g, v_lane, 1);
-        v_sum := v_sum + weir_log.unclaimed(q, g, c, p_max + 1);
+        v_sum := v_sum + weir_log.cursor_backlog(q, g, c, p_max);
         for i in 0 .. coalesce(c.width, 0) - 1 loop
-            v_sum := v_sum + weir_log.unclaimed(q, g, weir_log.cursor(g, v_lane, c.width + i), p_max + 1);
+            v_sum := v_sum + weir_log.cursor_backlog(q, g, weir_log.cursor(g, v_lane, c.width + i), p_max);
         end loop;
     end loop;
     return v_sum;
+end
+$$;
+create or replace function weir_log.cursor_backlog(
+    q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max bigint)
+returns bigint
+language plpgsql
+as $$
+begin
+    return weir_log.unclaimed(q, g, c, p_max + 1) + (
+        select coalesce(sum(u.n), 0) from weir_log.unfinished(g.no, c.lane, c.stripe, c.low, 'infinity', null) u);
 end
 $$;
 create or replace function weir_log.unclaimed(
@@ -80,15 +91,11 @@ create or replace function weir_log.unclaimed(
 returns bigint
 language plpgsql
 as $$
-declare
-    v_sum bigint := (
-        select coalesce(sum(u.n), 0) from weir_log.unfinished(g.no, c.lane, c.stripe, c.low, 'infinity', null) u);
 begin
     if c.width is not null then -- its stripes have the rest
-        return v_sum;
+        return 0;
     end if;
-    return v_sum
-        + weir_log.waiting_0(c, q.no, pg_sequence_last_value('weir_log.log_0_segment'), g.since, p_max)
+    return weir_log.waiting_0(c, q.no, pg_sequence_last_value('weir_log.log_0_segment'), g.since, p_max)
         + weir_log.waiting_1(c, q.no, pg_sequence_last_value('weir_log.log_1_segment'), g.since, p_max)
         + weir_log.waiting_2(c, q.no, pg_sequence_last_value('weir_log.log_2_segment'), g.since, p_max)
         + weir_log.waiting_3(c, q.no, null, g.since, p_max);

@@ -24,6 +24,9 @@ begin
     if not found then
         perform weir_log.fail_queue(p_queue);
         select * into q from weir_internal.queues where name = p_queue;
+        if not found then
+            perform weir_internal.fail_unknown(p_queue); -- renamed or dropped since
+        end if;
     end if;
     return q;
 end

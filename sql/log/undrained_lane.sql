@@ -31,9 +31,13 @@ begin
             exit;
         end if;
     end loop;
-    return least(v_first, (
-        select min(k.lane) from unnest(weir_log.lane_rows(g, v_lanes)) k
+    v_lanes := array(select generate_series(q.key_epochs[1], coalesce(v_first, p_below) - 1));
+    return coalesce((
+        select k.lane
+        from (select * from unnest(weir_log.lane_rows(g, v_lanes)) r
+              where r.inflight <> '{}' or not g.ordered -- an ordered group's cursor lists them
+              order by r.lane) k
         cross join lateral weir_log.unfinished(g.no, k.lane, 1, k.low, 'infinity', 1) u
-        where k.inflight <> '{}' or not g.ordered)); -- an ordered group's cursor lists them
+        limit 1), v_first);
 end
 $$;
