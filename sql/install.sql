@@ -113,6 +113,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir log/has_work.sql
 \ir log/ready_lanes.sql
 \ir log/undrained_lane.sql
+\ir log/waits_for_leaving.sql
 \ir log/read_again.sql
 \ir log/claim_messages.sql
 \ir log/claim_state.sql

@@ -1609,5 +1609,6 @@
 -- function weir_log.waiting_2(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.waiting_3(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.waiting_records(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads jsonb[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], after bigint, txid xid8) v - {owner=X/owner}
+-- function weir_log.waits_for_leaving(q weir_internal.queues, g weir_internal.groups) returns boolean v - {owner=X/owner}
 -- function weir_log.wake(q weir_internal.queues) returns void v - {owner=X/owner}
 -- function weir_log.write_inflight(g weir_internal.groups, p_claims bigint[]) returns void v - {owner=X/owner}

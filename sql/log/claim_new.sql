@@ -53,6 +53,9 @@ begin
             end if;
         end if;
     end if;
+    if weir_log.waits_for_leaving(q, g) then
+        return '{}';
+    end if;
     loop
         v_hi := pg_sequence_last_value('weir_log.log_ring');
         s := weir_log.read_interval(c, q.no, g.since, p_want - v_taken);
@@ -111,7 +114,8 @@ begin
             exit when c.finished;
             v_fresh := true;
             c := weir_log.next_interval(c);
-            exit when v_epoch is not null and weir_log.undrained_lane(q, g, v_epoch) is not null;
+            exit when v_epoch is not null and weir_log.undrained_lane(q, g, v_epoch) is not null
+                or weir_log.waits_for_leaving(q, g);
         end if;
     end loop;
     if v_taken > 0 then

@@ -162,6 +162,22 @@ func TestAnOrderedGroupFinishesTheOldLogFirst(t *testing.T) {
 	})
 }
 
+// A receive was sent to the log that the queue was in or was leaving, and is held up until the queue moves back to it.
+func TestAReceiveThatWasHeldUpOnItsWayWaitsForTheOldLog(t *testing.T) {
+	each(t, "ordered => true", func(b bench) {
+		b.exec("select weir.send('q', '\"1\"', 'a')")
+		b.move()
+		b.exec("select weir.send('q', '\"2\"', 'a')")
+		held := "select count(*) from unnest(weir_log_new.receive('q', 'default', 5, '1 hour'))"
+		b.want(0, held)
+		b.wantPop("default", "1", "2")
+		b.ends()
+		b.want(0, held)
+		b.exec("select weir.send('q', '\"3\"', 'a')")
+		b.want(1, held)
+	})
+}
+
 func without(all []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
