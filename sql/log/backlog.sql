@@ -91,13 +91,15 @@ create or replace function weir_log.unclaimed(
 returns bigint
 language plpgsql
 as $$
+declare
+    v_segments bigint[] := weir_log.ring_segments();
 begin
     if c.width is not null then -- its stripes have the rest
         return 0;
     end if;
-    return weir_log.waiting_0(c, q.no, pg_sequence_last_value('weir_log.log_0_segment'), g.since, p_max)
-        + weir_log.waiting_1(c, q.no, pg_sequence_last_value('weir_log.log_1_segment'), g.since, p_max)
-        + weir_log.waiting_2(c, q.no, pg_sequence_last_value('weir_log.log_2_segment'), g.since, p_max)
+    return weir_log.waiting_0(c, q.no, v_segments[1], g.since, p_max)
+        + weir_log.waiting_1(c, q.no, v_segments[2], g.since, p_max)
+        + weir_log.waiting_2(c, q.no, v_segments[3], g.since, p_max)
         + weir_log.waiting_3(c, q.no, null, g.since, p_max);
 end
 $$;

@@ -101,6 +101,7 @@ declare
     v_first xid8 := pg_snapshot_xmax(case when c.finished then c.cur else c.prev end);
     v_late xid8[] := array(select x from (select pg_snapshot_xip(c.prev) as x union select pg_snapshot_xip(c.cur)) l
                            where x < v_first and pg_visible_in_snapshot(x, p_snapshot));
+    v_segments bigint[] := weir_log.ring_segments();
     v_found boolean;
 begin
     for k in 0 .. 3 loop
@@ -114,9 +115,9 @@ begin
                      cross join lateral (select * from %2$s e
                                          where e.queue_no = $1 and e.lane = $2 and e.txid = x) t
                      where weir_log.is_unclaimed($5, $6, %1$s, t.txid, t.id, t.enqueued_at))',
-            case k when 3 then 't.seg' else 'pg_sequence_last_value(''weir_log.log_' || k || '_segment'')' end,
-            weir_log.table_name(k))
-        into v_found using p_queue, c.lane, v_first, p_snapshot, c, p_since, v_late;
+            case k when 3 then 't.seg' else '$8' end, weir_log.table_name(k))
+        into v_found
+        using p_queue, c.lane, v_first, p_snapshot, c, p_since, v_late, v_segments[k + 1];
         if v_found then
             return true;
         end if;
