@@ -287,3 +287,34 @@ func TestUpkeepPassesOverTablesThatAreBeingVacuumed(t *testing.T) {
 		}
 	})
 }
+
+// Who reads a table of the ring keeps it from being emptied. What it still shows was claimed, and is no backlog.
+func TestATableThatIsLeftAndNotEmptiedIsNoBacklog(t *testing.T) {
+	each(t, func(b bench) {
+		sent := 0
+		for b.ring("log") < 2 {
+			b.fill("ring", 20)
+			sent += 20
+			b.settle()
+		}
+		b.fill("ring", 10)
+		sent += 10
+		for range sent - 5 {
+			got := b.receive("ring", "default", 1, "1 hour")
+			b.db.Exec(b, "select weir_log.ack('ring', $1, $2)", got[0].claim, got[0].id)
+		}
+		reader := b.open("select count(*) from weir_log.log_1")
+		b.settle()
+		if seg := pgtest.QueryVal[int](b, b.db, "select pg_sequence_last_value('weir_log.log_1_segment')"); seg != 4 {
+			b.Fatalf("table 1 is for segment %d", seg)
+		}
+		if n := pgtest.QueryVal[int](b, b.db, "select count(*) from weir_log.log_1"); n == 0 {
+			b.Fatal("the table was emptied")
+		}
+		if n := pgtest.QueryVal[int](b, b.db,
+			"select weir_log.backlog(q, 1000) from weir_internal.queues q where q.name = 'ring'"); n != 5 {
+			b.Errorf("the backlog is %d, want 5", n)
+		}
+		b.end(reader, "commit")
+	})
+}
