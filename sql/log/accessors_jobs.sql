@@ -72,9 +72,10 @@ begin
             select s.id, s.n, s.ids, s.enqueued_at, s.group_no from weir_log.log_%1$s s
             where s.queue_no = p_queue and s.lane = l.lane and s.txid = t.txid and s.id >= a.id
             order by s.id limit 1) r
-        where case when r.ids is null then a.id > r.id - r.n else a.id = any(r.ids) end);
+        where (select (weir_log.ring_segments())[%2$s] > 0)
+            and case when r.ids is null then a.id > r.id - r.n else a.id = any(r.ids) end);
 end
-$body$$text$, k);
+$body$$text$, k, k + 1);
     end loop;
 end
 $do$;

@@ -41,10 +41,11 @@ begin
                         when a.id between s.id - s.n + 1 and s.id then (a.id - s.id + s.n)::int end as i) m
         where s.queue_no = p_queue and s.lane = any(p_lanes) and s.id between p_first and p_last
             and (s.ids && p_ids or s.ids is null and v_asked && int8range(s.id - s.n, s.id, '(]'))
-            and m.i is not null);
+            and m.i is not null %4$s);
 end
 $body$$text$, k, v_table, case when k < 3 then format('pg_sequence_last_value(''weir_log.log_%s_segment'')', k)
-                                 else 's.seg' end);
+                                 else 's.seg' end,
+            case when k < 3 then format('and (select (weir_log.ring_segments())[%s] > 0)', k + 1) end);
         execute format($text$
 create or replace function weir_log.attempts_before_%1$s(
     s weir_internal.source, p_queue int, p_group int, p_id bigint)

@@ -53,7 +53,7 @@ begin
             end if;
         end if;
     end if;
-    if weir_log.waits_for_leaving(q, g) then
+    if (g.ordered or g.limited) and weir_log.waits_for_leaving(q, g) then
         return '{}';
     end if;
     loop
@@ -115,7 +115,7 @@ begin
             v_fresh := true;
             c := weir_log.next_interval(c);
             exit when v_epoch is not null and weir_log.undrained_lane(q, g, v_epoch) is not null
-                or weir_log.waits_for_leaving(q, g);
+                or (g.ordered or g.limited) and weir_log.waits_for_leaving(q, g);
         end if;
     end loop;
     if v_taken > 0 then

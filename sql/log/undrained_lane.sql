@@ -38,6 +38,6 @@ begin
               where r.inflight <> '{}' or not g.ordered -- an ordered group's cursor lists them
               order by r.lane) k
         cross join lateral weir_log.unfinished(g.no, k.lane, 1, k.low, 'infinity', 1) u
-        limit 1), v_first);
+        order by k.lane limit 1), v_first);
 end
 $$;

@@ -16,7 +16,7 @@ as $$
 declare
     v_left boolean;
 begin
-    if not (g.ordered or g.limited) or pg_sequence_last_value('weir_internal.log_numbers') = 1 then
+    if pg_sequence_last_value('weir_internal.log_numbers') = 1 then
         return false;
     end if;
     select * into q from weir_internal.queues

@@ -221,7 +221,7 @@ func (s *storm) maintain(ctx context.Context) {
 }
 
 func (s *storm) rage(seed uint64) {
-	working, stopWorking := context.WithTimeout(s.Context(), 5*time.Minute)
+	working, stopWorking := context.WithTimeout(s.Context(), 170*time.Second)
 	defer stopWorking()
 	cfg := s.db.Pool(s).Config()
 	cfg.MaxConns = 16
@@ -240,9 +240,7 @@ func (s *storm) rage(seed uint64) {
 		})
 	}
 	producers.Wait()
-	for s.owed() > 0 && working.Err() == nil && !s.Failed() {
-		pause(working, 20*time.Millisecond)
-	}
+	pgtest.WaitFor(s, "all to be finished", func() bool { return s.owed() == 0 || working.Err() != nil || s.Failed() })
 	stopWorking()
 	consumers.Wait()
 	for _, b := range s.breaches {

@@ -44,6 +44,19 @@ func TestALogIsMadeListedConfiguredAndDropped(t *testing.T) {
 	})
 }
 
+// list_logs waits for the lock of a table whose log is being dropped, and finds it gone.
+func TestListLogsPassesOverALogThatIsDropped(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "select weir.create_log('audit')")
+		dropper := b.open("select weir.drop_log('audit')")
+		list := b.beside("select string_agg(log_name, ',') from weir.list_logs()")
+		b.end(dropper, "commit")
+		if got := list(); got != "main" {
+			b.Errorf("the logs are %s", got)
+		}
+	})
+}
+
 func TestAnotherLogKeepsItsMessagesAndTurnsItsRing(t *testing.T) {
 	each(t, func(b bench) {
 		b.db.Exec(b, "select weir.create_log('audit', segment_bytes => 65536, claims_bytes => 65536)")

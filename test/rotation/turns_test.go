@@ -315,6 +315,12 @@ func TestATableThatIsLeftAndNotEmptiedIsNoBacklog(t *testing.T) {
 			"select weir_log.backlog(q, 1000) from weir_internal.queues q where q.name = 'ring'"); n != 5 {
 			b.Errorf("the backlog is %d, want 5", n)
 		}
+		for table, want := range map[string]int{"log_1": 0, "log_2": 5} {
+			if n := pgtest.QueryVal[int](b, b.db, `select count(*) from weir_log.`+table+` l
+				cross join lateral weir.get('ring', l.id) m where m.states ->> 'default' = 'waiting'`); n != want {
+				b.Errorf("%s: %d messages are waiting, want %d", table, n, want)
+			}
+		}
 		b.end(reader, "commit")
 	})
 }
