@@ -14,7 +14,7 @@ ARGS ?=
 BENCH ?= send consume cycle latency held-xmin
 AGAINST ?= pgmq
 # How many times as long as in the gate storms rage and walks go in `make nightly`.
-LONGER ?= 3
+LONGER ?= 2
 # Of the suites of one PostgreSQL.
 TIMEOUT ?= 15m
 

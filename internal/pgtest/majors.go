@@ -12,13 +12,13 @@ import (
 // The versions of PostgreSQL that Weir is tested on.
 const (
 	oldest = 14
-	newest = 18
+	Newest = 18
 )
 
 // Majors returns the major versions to test on: all, or those that WEIR_TEST_PG lists, separated by commas.
 func Majors() []int {
 	var all []int
-	for major := oldest; major <= newest; major++ {
+	for major := oldest; major <= Newest; major++ {
 		all = append(all, major)
 	}
 	list := os.Getenv("WEIR_TEST_PG")
