@@ -28,13 +28,13 @@ as $$
 declare
     v_id bigint;
 begin
-    if dedup_key is not null then
+    if dedup_key is null and weir_internal.direct(queue_name) then
+        return weir_log.send(queue_name, payload, key, headers, delay, priority);
+    elsif dedup_key is not null then
         select o.id into v_id
         from weir.send_once(queue_name, array[payload], array[dedup_key], case when key is not null then array[key] end,
             case when headers is not null then array[headers] end, delay, priority) o;
         return v_id;
-    elsif weir_internal.direct(queue_name) then
-        return weir_log.send(queue_name, payload, key, headers, delay, priority);
     end if;
     execute 'select ' || weir_internal.call('send', queue_name, '$1, $2, $3, $4, $5')
     into v_id using payload, key, headers, delay, priority;

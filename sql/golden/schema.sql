@@ -1555,6 +1555,9 @@
 -- function weir_log.send(p_queue text, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.send_batch(p_queue text, p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.send_once(p_queue text, p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir_log.send_plainly_0(p_ring bigint, p_queue text, p_payload jsonb) returns bigint v - {owner=X/owner}
+-- function weir_log.send_plainly_1(p_ring bigint, p_queue text, p_payload jsonb) returns bigint v - {owner=X/owner}
+-- function weir_log.send_plainly_2(p_ring bigint, p_queue text, p_payload jsonb) returns bigint v - {owner=X/owner}
 -- function weir_log.send_steps(q weir_internal.queues, p_workflow bigint, p_steps integer[]) returns void v - {owner=X/owner}
 -- function weir_log.sent_at(q weir_internal.queues, g weir_internal.groups, p_lane integer) returns timestamp with time zone v - {owner=X/owner}
 -- function weir_log.sent_rates(p_queue integer) returns TABLE(queue_no integer, rate double precision) s - {owner=X/owner}

@@ -1,5 +1,6 @@
 -- weir_log.read_0 .. 3, records_0 .. 3, waiting_0 .. 3, append_0 .. 2, has_new_0 .. 2, peek_0 .. 2, new_lanes_0 .. 2,
--- cursor_0 .. 2, cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1, ack_all_0 .. 1
+-- send_plainly_0 .. 2, cursor_0 .. 2, cursors_0 .. 2, unfinished_0 .. 2, append_claim_0 .. 1, ack_0 .. 1,
+-- ack_all_0 .. 1
 -- The statements that must name one table of a ring: the same text for each. No statement names two segments, or a
 -- truncation of one would wait for who reads another. Table 3 of the log is `rest`; table 2 of the claim log is both.
 --
@@ -8,13 +9,18 @@
 -- in cur, then all from xmax(prev): two ranges in index order, so that nothing is walked again however long a
 -- transaction is open.
 --
+-- send_plainly: what a send does when it gives a payload alone and the queue has no limit to its backlog, in one
+-- statement. It looks whether somebody waits when it has a transaction id, by which he sees that somebody is about to
+-- send.
+--
 -- Parameters:
 --   c           the cursor
---   p_queue     queue number
+--   p_queue     queue number; of peek, send_plainly, ack and ack_all: its name
+--   p_payload   send_plainly: jsonb
 --   p_late      the stragglers
 --   p_since     what was sent before is passed over
 --   p_want      messages wanted
---   p_ring      append: the ring's state; nothing is appended when it has turned meanwhile
+--   p_ring      the ring's state; nothing is appended when it has turned meanwhile
 --   r           append: the record
 --   p_now       peek: the time
 --   p_claim, p_id  ack: a message of a claim
@@ -25,13 +31,11 @@
 --   p_group, p_lane, p_stripe  a cursor; p_lanes, p_cursors  several lanes, or their cursors
 --   p_low, p_until  unfinished: see weir_log.unfinished. It is stable, so that it reads by one snapshot: a claim that
 --               goes to another between two would be seen in neither hand
---   p           what peek_plain told; claim_plain: p_id, p_ids, p_n  the claim, p_from, p_from_pos, p_txid, p_pos
---               between which positions it lies, p_next whether in the next interval, p_lease for how long
 -- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended.
 --   cursor: the newest row of a cursor, null when it has none. records: all records there. waiting: how many messages
 --   of the lane or stripe the cursor has not claimed. has_new: whether the open segment has something that is not
 --   visible in c.cur. ack: how many messages it finished; null where it is not as simple as nearly always: see
---   weir_log.settle.
+--   weir_log.settle. send_plainly: the message's id; null where it is not so simple: see weir_log.send.
 -- Raises: none
 -- Locks: ACCESS SHARE or ROW EXCLUSIVE on that table, until the transaction ends.
 do $do$
@@ -230,8 +234,32 @@ language plpgsql
 as $body$
 begin
     insert into weir_log.log_%1$s
-    select r.* where pg_sequence_last_value('weir_log.log_ring') = p_ring;
+    select pg_current_xact_id(), r.id, r.n, r.queue_no, r.lane, r.group_no,
+        coalesce(r.enqueued_at, weir_internal.clock()), r.ids, r.attempts, r.enqueued_times, r.keys, r.headers,
+        r.payloads
+    where pg_sequence_last_value('weir_log.log_ring') = p_ring;
     return found;
+end
+$body$$text$, k);
+        execute format($text$
+create or replace function weir_log.send_plainly_%1$s(p_ring bigint, p_queue text, p_payload jsonb)
+returns bigint
+language plpgsql
+as $body$
+declare
+    v_id bigint;
+begin
+    insert into weir_log.log_%1$s (txid, id, n, queue_no, lane, enqueued_at, payloads)
+    select pg_current_xact_id(), nextval('weir_internal.record_numbers') * 1000, 1, q.no, 0, weir_internal.clock(),
+        array[p_payload]
+    from weir_internal.queues q
+    where q.name = p_queue
+        and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
+        and pg_column_size(p_payload) <= q.message_bytes_max and q.backlog_max is null
+        and pg_sequence_last_value('weir_log.log_ring') = p_ring and pg_current_xact_id() is not null
+        and (coalesce(pg_sequence_last_value(q.waiting), 0) = 0 or weir_log.wake(q) is not null)
+    returning id into v_id;
+    return v_id;
 end
 $body$$text$, k);
         execute format($text$
@@ -299,19 +327,20 @@ as $body$
 begin
     insert into weir_log.claims_%1$s (kind, claim, id, n)
     select 'd', p_claim, p_id, 1
-    from weir_log.claims_%1$s c
-    where c.claim = p_claim and c.kind = 'c' and p_id <@ c.ids and c.deadline > weir_internal.clock()
-        and c.limited is null
-        and c.queue_no = (
-            select q.no from weir_internal.queues q
-            where q.name = p_queue
-                and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid])
+    where (
+            select true from weir_log.claims_%1$s c
+            where c.claim = p_claim and c.kind = 'c' and p_id <@ c.ids and c.deadline > weir_internal.clock()
+                and c.limited is null
+                and c.queue_no = (
+                    select q.no from weir_internal.queues q
+                    where q.name = p_queue
+                        and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid])
+            limit 1)
         and (select true from weir_log.claims_%1$s d
              where d.claim = p_claim and d.kind = any(array['D', 'p', 'x']::"char"[]) limit 1) is null
         and (select true from weir_log.claims_%1$s d
              where d.claim = p_claim and d.kind = 'd' and d.id = p_id limit 1) is null
-        and pg_sequence_last_value('weir_log.claims_ring') = p_ring
-    limit 1;
+        and pg_sequence_last_value('weir_log.claims_ring') = p_ring;
     return case when found then 1 end;
 end
 $body$$text$, k);

@@ -20,19 +20,18 @@ set enable_sort = off
 as $$
 declare
     v_ring bigint := pg_sequence_last_value('weir_log.claims_ring');
-    v_n int;
 begin
-    if p_claim is not null and p_id is not null
-        and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
-        perform pg_advisory_xact_lock_shared(weir_internal.claim_lock(p_claim));
-        perform pg_advisory_xact_lock(weir_internal.message_lock(p_claim, p_id));
-        case weir_internal.read_claims_table(v_ring)
-            when 0 then v_n := weir_log.ack_0(v_ring, p_queue, p_claim, p_id);
-            when 1 then v_n := weir_log.ack_1(v_ring, p_queue, p_claim, p_id);
-            else v_n := null;
-        end case;
-    end if;
-    return coalesce(v_n, weir_log.settle(p_queue, p_claim, array[p_id], 'ack', null, null));
+    return coalesce(
+        case when p_claim is not null and p_id is not null
+            and current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
+            and pg_advisory_xact_lock_shared(weir_internal.claim_lock(p_claim)) is not null
+            and pg_advisory_xact_lock(weir_internal.message_lock(p_claim, p_id)) is not null then
+            case weir_internal.read_claims_table(v_ring)
+                when 0 then weir_log.ack_0(v_ring, p_queue, p_claim, p_id)
+                when 1 then weir_log.ack_1(v_ring, p_queue, p_claim, p_id)
+            end
+        end,
+        weir_log.settle(p_queue, p_claim, array[p_id], 'ack', null, null));
 end
 $$;
 create or replace function weir_log.ack_all(p_queue text, p_claim bigint)
@@ -46,16 +45,16 @@ set enable_sort = off
 as $$
 declare
     v_ring bigint := pg_sequence_last_value('weir_log.claims_ring');
-    v_n int;
 begin
-    if p_claim is not null and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
-        perform pg_advisory_xact_lock(weir_internal.claim_lock(p_claim));
-        case weir_internal.read_claims_table(v_ring)
-            when 0 then v_n := weir_log.ack_all_0(v_ring, p_queue, p_claim, null);
-            when 1 then v_n := weir_log.ack_all_1(v_ring, p_queue, p_claim, null);
-            else v_n := null;
-        end case;
-    end if;
-    return coalesce(v_n, weir_log.settle(p_queue, p_claim, null, 'ack', null, null));
+    return coalesce(
+        case when p_claim is not null
+            and current_setting('transaction_isolation') in ('read committed', 'read uncommitted')
+            and pg_advisory_xact_lock(weir_internal.claim_lock(p_claim)) is not null then
+            case weir_internal.read_claims_table(v_ring)
+                when 0 then weir_log.ack_all_0(v_ring, p_queue, p_claim, null)
+                when 1 then weir_log.ack_all_1(v_ring, p_queue, p_claim, null)
+            end
+        end,
+        weir_log.settle(p_queue, p_claim, null, 'ack', null, null));
 end
 $$;

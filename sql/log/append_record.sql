@@ -4,7 +4,7 @@
 -- segment that rotation has found without writers.
 --
 -- Parameters:
---   r  the record; its txid and, when null, its enqueued_at are set here
+--   r  the record; its txid, and its enqueued_at when that is null, are set here
 -- Returns: the number of the segment.
 -- Raises: none
 -- Locks: ROW EXCLUSIVE on the open segment, until the transaction ends.
@@ -14,20 +14,14 @@ language plpgsql
 as $$
 declare
     v_ring bigint;
-    v_done boolean;
 begin
-    r.txid := pg_current_xact_id();
-    if r.enqueued_at is null then
-        r.enqueued_at := weir_internal.clock();
-    end if;
     loop
         v_ring := pg_sequence_last_value('weir_log.log_ring');
-        case v_ring % 3
-            when 0 then v_done := weir_log.append_0(v_ring, r);
-            when 1 then v_done := weir_log.append_1(v_ring, r);
-            else v_done := weir_log.append_2(v_ring, r);
-        end case;
-        if v_done then
+        if (case v_ring % 3
+                when 0 then weir_log.append_0(v_ring, r)
+                when 1 then weir_log.append_1(v_ring, r)
+                else weir_log.append_2(v_ring, r)
+            end) then
             return v_ring;
         end if;
     end loop;

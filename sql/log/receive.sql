@@ -24,24 +24,24 @@ declare
     g weir_internal.groups;
     v_ring bigint := pg_sequence_last_value('weir_log.claims_ring');
     v_log bigint := pg_sequence_last_value('weir_log.log_ring');
-    v_now timestamptz := weir_internal.clock();
+    v_now timestamptz;
     v_out weir.message_record[];
 begin
-    if p_max between 1 and 10000 and p_lease between interval '1 millisecond' and interval '7 days'
-        and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
-        case weir_internal.read_claims_table(v_ring) * 3 + v_log % 3
-            when 0 then v_out := weir_log.receive_plainly_0_0(p_queue, p_group, p_max, p_lease, v_ring, v_log);
-            when 1 then v_out := weir_log.receive_plainly_0_1(p_queue, p_group, p_max, p_lease, v_ring, v_log);
-            when 2 then v_out := weir_log.receive_plainly_0_2(p_queue, p_group, p_max, p_lease, v_ring, v_log);
-            when 3 then v_out := weir_log.receive_plainly_1_0(p_queue, p_group, p_max, p_lease, v_ring, v_log);
-            when 4 then v_out := weir_log.receive_plainly_1_1(p_queue, p_group, p_max, p_lease, v_ring, v_log);
-            when 5 then v_out := weir_log.receive_plainly_1_2(p_queue, p_group, p_max, p_lease, v_ring, v_log);
-            else v_out := null; -- the claim log is turning
-        end case;
-    end if;
+    case (case when p_max between 1 and 10000 and p_lease between interval '1 millisecond' and interval '7 days'
+            and current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+            weir_internal.read_claims_table(v_ring) * 3 + v_log % 3 end)
+        when 0 then v_out := weir_log.receive_plainly_0_0(p_queue, p_group, p_max, p_lease, v_ring, v_log);
+        when 1 then v_out := weir_log.receive_plainly_0_1(p_queue, p_group, p_max, p_lease, v_ring, v_log);
+        when 2 then v_out := weir_log.receive_plainly_0_2(p_queue, p_group, p_max, p_lease, v_ring, v_log);
+        when 3 then v_out := weir_log.receive_plainly_1_0(p_queue, p_group, p_max, p_lease, v_ring, v_log);
+        when 4 then v_out := weir_log.receive_plainly_1_1(p_queue, p_group, p_max, p_lease, v_ring, v_log);
+        when 5 then v_out := weir_log.receive_plainly_1_2(p_queue, p_group, p_max, p_lease, v_ring, v_log);
+        else v_out := null; -- the claim log is turning
+    end case;
     if v_out is not null then
         return v_out;
     end if;
+    v_now := weir_internal.clock();
     loop
         v_ring := pg_sequence_last_value('weir_log.claims_ring');
         case weir_internal.read_claims_table(v_ring)

@@ -24,7 +24,7 @@ language plpgsql
 as $body$
 declare
     v_queue int;
-    v_special bigint;   -- see weir_log.mark_special
+    v_special boolean;  -- see weir_log.mark_special
     v_group int;
     v_since timestamptz;
     v_cursor bigint;    -- the cursor's row, and what it holds
@@ -33,61 +33,56 @@ declare
     v_low bigint;
     v_expiry timestamptz;
     v_total bigint;
-    v_txid xid8;        -- the position behind which the lane is read, and what lies there
+    v_plain boolean;
+    v_txid xid8;        -- the position behind which the lane is read, then that behind what is claimed
     v_pos bigint;
     v_now pg_snapshot;
+    v_time timestamptz;
+    v_renew boolean;    -- v_low is looked up anew: see weir_log.lease
     r weir_internal.log_record;
+    v_from_txid xid8;   -- the first that is claimed
+    v_record bigint;
     v_claim bigint;
+    v_other boolean;    -- it is not delivered as it lies there
     v_skip int;
     v_taken int;
-    v_from_txid xid8;
-    v_record bigint;    -- the first that is claimed
     v_ids int8multirange;
     v_out weir.message_record[];
-    v_time timestamptz;
 begin
-    select q.no, pg_sequence_last_value(q.special), g.no, g.since, c.id, c.prev, c.cur, c.low, c.next_expiry, c.total,
-        f.txid, f.pos, pg_current_snapshot(),
-        s.txid, s.id, s.n, s.ids, s.attempts, s.enqueued_at, s.keys, s.headers, s.payloads
-    into v_queue, v_special, v_group, v_since, v_cursor, v_prev, v_cur, v_low, v_expiry, v_total, v_txid, v_pos, v_now,
-        r.txid, r.id, r.n, r.ids, r.attempts, r.enqueued_at, r.keys, r.headers, r.payloads
+    select q.no, pg_sequence_last_value(q.special) > 0 into v_queue, v_special
     from weir_internal.queues q
-    join weir_internal.groups g on g.queue_no = q.no and g.name = p_group
-    cross join lateral (
-        select o.id, o.prev, o.cur, o.width, o.lo, o.seg, o.txid, o.pos, o.finished, o.low, o.next_expiry, o.total
-        from weir_log.claims_%1$s o
-        where o.kind = 'c' and o.group_no = g.no and o.lane = 0 and o.stripe = 1 order by o.id desc limit 1) c
-    cross join lateral (
-        select case when c.finished then pg_snapshot_xmax(c.cur) else greatest(c.txid, pg_snapshot_xmax(c.prev)) end,
-            case when c.finished or c.txid < pg_snapshot_xmax(c.prev) then 0 else c.pos end) f (txid, pos)
-    left join lateral (
-        select t.txid, t.id, t.n, t.ids, t.attempts, t.enqueued_at, t.keys, t.headers, t.payloads
-        from weir_log.log_%2$s t
-        where t.queue_no = q.no and t.lane = 0 and (t.txid, t.id) > (f.txid, f.pos)
-            and pg_visible_in_snapshot(
-                t.txid, case when t.txid < pg_snapshot_xmax(c.cur) then c.cur else pg_current_snapshot() end)
-        order by t.txid, t.id limit 1) s on true
     where q.name = p_queue
         and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
-        and not (q.keyed or g.ordered or g.limited or g.paused or g.queue_paused) and q.priorities = 1
-        and g.ttl = interval '0' and c.width is null and c.next_expiry > weir_internal.clock()
-        and c.seg = p_log and c.lo = p_log
-        and (c.finished or c.txid >= pg_snapshot_xmax(c.prev)
-            or pg_snapshot_xmin(c.prev) = pg_snapshot_xmax(c.prev));
-    if v_cursor is null or pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), v_now) then
-        return null; -- what this transaction has sent is not for itself: see weir_internal.snapshot
-    elsif v_special > 0 then
-        if exists (select from weir_log.delayed d where d.queue_no = v_queue and d.due_at <= weir_internal.clock())
-            or (select a.next_expiry <= weir_internal.clock() from weir_log.claims_%1$s a
-                where a.kind = 'c' and a.group_no = v_group and a.lane = -1 and a.stripe = 1
-                order by a.id desc limit 1)
-            or exists (select from weir_internal.keyed_queues k where k.queue_no = v_queue)
-            or exists (select from weir_internal.cancellations n where n.queue_no = v_queue) then
+        and not q.keyed and q.priorities = 1;
+    select g.no, g.since into v_group, v_since
+    from weir_internal.groups g
+    where g.queue_no = v_queue and g.name = p_group
+        and not (g.ordered or g.limited or g.paused or g.queue_paused) and g.ttl = interval '0';
+    select o.id, o.prev, o.cur, o.low, o.next_expiry, o.total,
+        o.width is null and o.next_expiry > weir_internal.clock() and o.seg = p_log and o.lo = p_log
+            and (o.finished or o.txid >= pg_snapshot_xmax(o.prev)
+                or pg_snapshot_xmin(o.prev) = pg_snapshot_xmax(o.prev)),
+        case when o.finished then pg_snapshot_xmax(o.cur) else greatest(o.txid, pg_snapshot_xmax(o.prev)) end,
+        case when o.finished or o.txid < pg_snapshot_xmax(o.prev) then 0 else o.pos end,
+        pg_current_snapshot(), weir_internal.clock(), random() < 0.0625
+    into v_cursor, v_prev, v_cur, v_low, v_expiry, v_total, v_plain, v_txid, v_pos, v_now, v_time, v_renew
+    from weir_log.claims_%1$s o
+    where o.kind = 'c' and o.group_no = v_group and o.lane = 0 and o.stripe = 1 order by o.id desc limit 1;
+    if v_plain is not true or v_special or pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) then
+        if v_plain is not true then
             return null;
         end if;
-    end if;
-    if pg_snapshot_xmin(v_cur) < pg_snapshot_xmax(v_cur) then -- what was in progress in cur may have sent
-        if exists (
+        if v_special then
+            if exists (select from weir_log.delayed d where d.queue_no = v_queue and d.due_at <= v_time)
+                or (select a.next_expiry <= v_time from weir_log.claims_%1$s a
+                    where a.kind = 'c' and a.group_no = v_group and a.lane = -1 and a.stripe = 1
+                    order by a.id desc limit 1)
+                or exists (select from weir_internal.keyed_queues k where k.queue_no = v_queue)
+                or exists (select from weir_internal.cancellations n where n.queue_no = v_queue) then
+                return null;
+            end if;
+        end if;
+        if exists ( -- what was in progress in cur may have sent
             select from pg_snapshot_xip(v_cur) x
             cross join lateral (
                 select from weir_log.log_%2$s s where s.queue_no = v_queue and s.lane = 0 and s.txid = x limit 1) t
@@ -95,13 +90,21 @@ begin
             return null;
         end if;
     end if;
-    if r.id is null then
-        return case when pg_sequence_last_value('weir_log.log_ring') = p_log
-            and pg_sequence_last_value('weir_log.claims_ring') = p_claims then '{}'::weir.message_record[] end;
-    elsif r.ids is not null or r.attempts is not null or r.enqueued_at < v_since
+    select t.ids is not null or t.attempts is not null or t.enqueued_at < v_since,
+        case when t.txid = v_txid then greatest(0, v_pos - t.id + t.n) else 0 end, t.txid, t.id, t.txid,
+        t.id, t.n, t.enqueued_at, t.keys, t.headers, t.payloads
+    into v_other, v_skip, v_from_txid, v_record, v_txid, r.id, r.n, r.enqueued_at, r.keys, r.headers, r.payloads
+    from weir_log.log_%2$s t
+    where t.queue_no = v_queue and t.lane = 0 and (t.txid, t.id) > (v_txid, v_pos)
+        and pg_visible_in_snapshot(t.txid, case when t.txid < pg_snapshot_xmax(v_cur) then v_cur else v_now end)
+    order by t.txid, t.id limit 1;
+    if r.id is null or v_other
+        or pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), v_now) -- has sent: see weir_internal.snapshot
         or pg_sequence_last_value('weir_log.log_ring') <> p_log -- the table may serve for another segment
         or not pg_try_advisory_xact_lock(weir_internal.lane_lock(v_group, 0, 1)) then
-        return null;
+        return case when r.id is null and pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), v_now) is not true
+            and pg_sequence_last_value('weir_log.log_ring') = p_log
+            and pg_sequence_last_value('weir_log.claims_ring') = p_claims then '{}'::weir.message_record[] end;
     end if;
     if pg_snapshot_xmax(v_now) <> pg_snapshot_xmax(pg_current_snapshot())
         or pg_snapshot_xmin(v_now) <> pg_snapshot_xmax(v_now) then -- others have committed, or may have
@@ -112,20 +115,17 @@ begin
         end if;
     end if;
     v_claim := nextval('weir_internal.claim_numbers');
-    v_from_txid := r.txid;
-    v_record := r.id;
-    v_skip := case when r.txid = v_txid then greatest(0, v_pos - r.id + r.n) else 0 end;
-    v_txid := r.txid;
     v_taken := least(r.n - v_skip, p_max);
     v_pos := r.id - r.n + v_skip + v_taken;
     v_ids := int8multirange(int8range(v_pos - v_taken + 1, v_pos + 1));
-    if v_taken = r.n then
-        v_out := array[row(v_claim, v_taken, v_pos - v_taken + 1, null, 1, null, r.keys, r.payloads, r.headers,
-            r.enqueued_at, null)::weir.message_record];
-    else
-        v_out := array[weir_internal.slice(r, v_claim, v_skip, v_taken)];
-    end if;
-    if v_taken < p_max then
+    v_out := array[case when v_taken = r.n
+        then row(v_claim, v_taken, v_pos - v_taken + 1, null, 1, null, r.keys, r.payloads, r.headers, r.enqueued_at,
+            null)::weir.message_record
+        else weir_internal.slice(r, v_claim, v_skip, v_taken) end];
+    if v_taken < p_max or v_renew then
+        if v_renew then
+            v_low := coalesce((select u.id from weir_log.unfinished(v_group, 0, 1, v_low, 'infinity', 1) u), v_claim);
+        end if;
         for r in
             select * from weir_log.log_%2$s t
             where t.queue_no = v_queue and t.lane = 0 and (t.txid, t.id) > (v_txid, v_record)
@@ -144,10 +144,6 @@ begin
             exit when v_taken >= p_max;
         end loop;
     end if;
-    if random() < 0.0625 then -- see lease
-        v_low := coalesce((select u.id from weir_log.unfinished(v_group, 0, 1, v_low, 'infinity', 1) u), v_claim);
-    end if;
-    v_time := weir_internal.clock();
     insert into weir_log.claims_%1$s (kind, claim, id, queue_no, group_no, lane, stripe, prev, cur, lo, seg, txid, pos,
         finished, from_txid, from_pos, ids, n, attempt, claimed_at, deadline, pid, low, next_expiry, total)
     select 'c', v_claim, v_claim, v_queue, v_group, 0, 1,

@@ -19,47 +19,45 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     q weir_internal.queues;
-    r weir_internal.log_record;
+    v_ring bigint := pg_sequence_last_value('weir_log.log_ring');
+    v_id bigint := case when p_key is null and p_headers is null and p_delay is null and p_priority is null then
+        case v_ring % 3
+            when 0 then weir_log.send_plainly_0(v_ring, p_queue, p_payload)
+            when 1 then weir_log.send_plainly_1(v_ring, p_queue, p_payload)
+            else weir_log.send_plainly_2(v_ring, p_queue, p_payload)
+        end
+    end;
 begin
+    if v_id is not null then
+        return v_id;
+    end if;
     select * into q from weir_internal.queues
     where name = p_queue and origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid];
     if q.no is null then
         perform weir_log.find_home(p_queue);
         execute 'select ' || weir_internal.call('send', p_queue, '$1, $2, $3, $4, $5') -- it has begun to move
-        into r.id using p_payload, p_key, p_headers, p_delay, p_priority;
-        return r.id;
+        into v_id using p_payload, p_key, p_headers, p_delay, p_priority;
+        return v_id;
     end if;
-    if p_payload is null or p_headers is not null or p_key is not null
-        or pg_column_size(p_payload) > q.message_bytes_max then
-        perform weir_internal.check_message(p_queue, q.message_bytes_max, p_payload, p_key, p_headers);
-    end if;
+    perform weir_internal.check_message(p_queue, q.message_bytes_max, p_payload, p_key, p_headers);
     if p_priority is not null then
         perform weir_internal.check_priority(p_queue, q.priorities, p_priority, p_key is not null);
     end if;
     if q.backlog_max is not null then
         perform weir_log.admit(q, 1);
     end if;
-    r.id := nextval('weir_internal.record_numbers') * 1000;
+    v_id := nextval('weir_internal.record_numbers') * 1000;
     if p_delay <> interval '0' then
-        perform weir_log.delay(q, r.id, p_payload, p_key, p_headers, p_delay);
-        return r.id;
+        perform weir_log.delay(q, v_id, p_payload, p_key, p_headers, p_delay);
+        return v_id;
     end if;
-    r.n := 1;
-    r.queue_no := q.no;
-    r.payloads := array[p_payload];
-    if p_key is null then
-        r.lane := coalesce(p_priority, 0);
-    else
-        r.lane := weir_log.lane_of(q, p_key);
-        r.keys := array[p_key];
-    end if;
-    if p_headers is not null then
-        r.headers := array[p_headers];
-    end if;
-    perform weir_log.append_record(r);
+    v_ring := weir_log.append_record(row(null, v_id, 1, q.no,
+        case when p_key is null then coalesce(p_priority, 0) else weir_log.lane_of(q, p_key) end, null, null, null,
+        null, null, case when p_key is not null then array[p_key] end,
+        case when p_headers is not null then array[p_headers] end, array[p_payload])::weir_internal.log_record);
     if pg_sequence_last_value(q.waiting) > 0 then
         perform weir_log.wake(q);
     end if;
-    return r.id;
+    return v_id;
 end
 $$;
