@@ -21,7 +21,7 @@ enqueued.
 Parameters:
   queue_name  the queue
   kind        what handles it, 1 to 255 octets
-  args        its arguments, any JSON value
+  args        its arguments, any JSON value, kept as weir.send keeps a payload
   key         as send takes it
   headers     a JSON object; not with the name "job"
   delay       not delivered before this has passed; at most 10 years
@@ -418,7 +418,8 @@ Parameters: what is null, as if not given, is the default for a new queue and ma
   ordered            whether the group "default" delivers one key's messages one after the other; false
   log                the log that keeps its messages, made when it is not there; main
   lanes              1 to 256: in so many parts its keys are shared out; 16
-  message_bytes_max  limit of a message's payload plus headers, octets as stored, 1 KiB to 64 MiB; 1 MiB
+  message_bytes_max  limit of a message's octets, 1 KiB to 64 MiB; 1 MiB: of its JSON text or bytes, and of
+                     its headers as stored
   priorities         levels of priority of messages without keys, 1 to 8; 1
   aging              how much longer a message must have waited to go before one of the next higher priority; 1
   minute
@@ -436,7 +437,7 @@ Changes settings of a queue that is in use. Senders and consumers go on meanwhil
 
 Parameters:
   queue_name         the queue
-  message_bytes_max  limit of a message's payload plus headers, octets as stored, 1 KiB to 64 MiB
+  message_bytes_max  limit of a message's octets, 1 KiB to 64 MiB: see create_queue
   lanes              1 to 256: in so many parts its keys are shared out from now on; order is kept
   aging              how much longer a message must have waited to go before one of the next higher priority
   ttl                what was sent longer ago is not delivered any more; 0 = delivered however old
@@ -610,11 +611,16 @@ Locks: the queue's administration lock, the locks of the group's lanes and of it
 upkeep, shared: until the transaction ends. It waits for transactions that are receiving or settling.
 $c$),
 ('send', $c$
-Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back.
+Sends one message, in the caller's transaction: it is delivered when that commits, and never when it rolls back. A
+payload given as a literal, as a driver's parameter or as json is kept as it was written; jsonb is kept as it prints.
+
+PostgreSQL takes an argument of unknown type for text rather than for bpchar. So the first parameter's type decides
+which of these functions a call means whose payload is an untyped literal or parameter: the one that takes json.
 
 Parameters:
   queue_name  the queue
   payload     any JSON value, not SQL null
+  body        bytes in place of a payload; a header may name their type
   key         messages of one key go to one lane, in order; at most 1,024 octets
   headers     a JSON object
   delay       not delivered before this has passed; at most 10 years
@@ -631,13 +637,15 @@ Sends many messages at once; several times faster than as many sends.
 
 Parameters:
   queue_name  the queue
-  payloads    JSON values, none SQL null; at most 100,000
+  payloads    JSON values, kept as weir.send keeps them, none SQL null; at most 100,000
   keys        null, or one a message (null elements allowed)
   headers     null, or one a message (null elements allowed)
   delay       for all of them
   dedup_keys  null, or one a message (null elements allowed), as send_once takes them
   priority    0 .. the queue's priorities - 1, 0 unless given; higher goes first. Not with keys; what was
               delayed goes before all others when it is due
+  bodies      null, or one a message: bytes in place of its payload, which is null then; payloads is null where all
+              have a body
 Returns: the ids, in the order of the payloads; a repeat's is the first one's.
 Raises: WR001, WR006, WR007, WR008, WR012, WR020; with dedup_keys also 40001 and 40P01, as send_once
 Locks: ROW EXCLUSIVE on the log's open segment, until the transaction ends.
@@ -650,12 +658,13 @@ weir.send and weir.send_batch with dedup keys do the same and return the ids alo
 
 Parameters:
   queue_name  the queue
-  payloads    JSON values, none SQL null; at most 100,000
+  payloads    JSON values, kept as weir.send keeps them, none SQL null; at most 100,000
   dedup_keys  one a message, at most 1,024 octets; a message whose element is null is always sent
   keys        null, or one a message (null elements allowed)
   headers     null, or one a message (null elements allowed)
   delay       for all of them
   priority    as send_batch takes it
+  bodies      as send_batch takes them
 Returns: one row a message, in their order: its id, or the first one's id and `repeated` when it was not sent.
 Raises: WR001, WR006, WR007, WR008, WR012, WR020; 40001 where a fixed snapshot hides a key sent since;
 40P01 when two transactions send the same keys in different orders by several calls. Both go away when it is tried
@@ -847,6 +856,17 @@ Returns: the messages.
 Raises: WR001, WR003, WR006, WR012
 Locks: as weir.receive.
 $c$),
+('pop_records', $c$
+Pop for programs: the same messages, many in one row, with their payloads as sent. See weir.message_record.
+
+Parameters:
+  queue_name  the queue
+  group_name  the group
+  max         1 to 10,000 messages at most
+Returns: records.
+Raises: WR001, WR003, WR006, WR012
+Locks: as weir.receive.
+$c$),
 ('mark_waiting', $c$
 Says that the caller is about to wait for messages. LISTEN on the channel it returns, call this, receive once more,
 and only then wait: the next send notifies the channel when it commits. A send that was under way when the mark was
@@ -857,6 +877,17 @@ Parameters:
 Returns: the name of the channel, which several queues share.
 Raises: WR001
 Locks: none; but the transaction of the send that notifies cannot be prepared for two-phase commit.
+$c$),
+('peek_records', $c$
+Peek for programs: the same messages with their payloads as sent, one a record. See weir.message_record.
+
+Parameters:
+  queue_name  the queue
+  group_name  the group
+  max         1 to 10,000 messages at most
+Returns: records by id; claim_id is null and attempt counts the deliveries so far.
+Raises: WR001, WR003, WR006, WR012
+Locks: none
 $c$),
 ('peek', $c$
 Shows messages that wait for a group, without claiming them: what is due of the delayed ones and retries is not
@@ -1012,6 +1043,24 @@ Returns: the names of the queues with a binding that matches, each once, in orde
 Raises: WR005
 Locks: none
 $c$),
+('publish_batch', $c$
+Sends many messages of one topic at once, as weir.publish sends one: all of them to every queue that has a binding
+for the topic, in the caller's transaction.
+
+Parameters:
+  topic       words of A-Z, a-z, 0-9, _ and -, separated by dots
+  payloads    JSON values, kept as weir.send keeps them, none SQL null; at most 100,000
+  keys        null, or one a message (null elements allowed)
+  headers     null, or one a message (null elements allowed)
+  delay       for all of them
+  dedup_keys  null, or one a message (null elements allowed), as weir.publish takes them
+  priority    for all of them; every queue must have it
+  bodies      as weir.send_batch takes them
+Returns: one row a queue: its name; the ids that the messages have there, in the order of the payloads; and which are
+`repeated`, whose ids are the first ones'.
+Raises: WR005, WR006, WR007, WR008, WR012, WR020; with dedup_keys also 40001 and 40P01, as send_once
+Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.
+$c$),
 ('publish', $c$
 Sends a message to every queue that has a binding for the topic, once to each, in the caller's transaction: to all or
 to none. With no such queue nothing is sent and no row returned. The caller needs the right to produce to each queue;
@@ -1019,7 +1068,8 @@ when one is missing, the error names it. The message carries the topic only if t
 
 Parameters:
   topic    words of A-Z, a-z, 0-9, _ and -, separated by dots
-  payload  any JSON value, not SQL null
+  payload  any JSON value, not SQL null, kept as weir.send keeps it
+  body     bytes in place of a payload
   key      messages of one key go to one lane, in order; at most 1,024 octets
   headers  a JSON object
   delay    not delivered before this has passed; at most 10 years
@@ -1029,23 +1079,6 @@ Parameters:
 Returns: one row a queue: its name, the id that the message has there, and whether it is `repeated`: the first one's
 id then.
 Raises: WR005, WR006, WR007, WR008, WR012, WR020; with a dedup_key also 40001 and 40P01, as send_once
-Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.
-$c$),
-('publish_batch', $c$
-Sends many messages of one topic at once, as weir.publish sends one: all of them to every queue that has a binding
-for the topic, in the caller's transaction.
-
-Parameters:
-  topic       words of A-Z, a-z, 0-9, _ and -, separated by dots
-  payloads    JSON values, none SQL null; at most 100,000
-  keys        null, or one a message (null elements allowed)
-  headers     null, or one a message (null elements allowed)
-  delay       for all of them
-  dedup_keys  null, or one a message (null elements allowed), as weir.publish takes them
-  priority    for all of them; every queue must have it
-Returns: one row a queue: its name; the ids that the messages have there, in the order of the payloads; and which are
-`repeated`, whose ids are the first ones'.
-Raises: WR005, WR006, WR007, WR008, WR012, WR020; with dedup_keys also 40001 and 40P01, as send_once
 Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.
 $c$),
 ('grant_produce', $c$

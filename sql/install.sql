@@ -74,6 +74,8 @@ begin;
 \ir internal/hashes_of.sql
 \ir internal/slice.sql
 \ir internal/record_of.sql
+\ir internal/texts_of.sql
+\ir internal/jsonb_of.sql
 \ir internal/origin_of.sql
 \ir internal/find_queue.sql
 \ir internal/find_group.sql
@@ -413,7 +415,9 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/extend_many.sql
 \ir functions/settle_many.sql
 \ir functions/pop.sql
+\ir functions/pop_records.sql
 \ir functions/mark_waiting.sql
+\ir functions/peek_records.sql
 \ir functions/peek.sql
 \ir functions/get.sql
 \ir functions/get_many.sql
@@ -429,8 +433,8 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir functions/unbind.sql
 \ir functions/list_bindings.sql
 \ir functions/route.sql
-\ir functions/publish.sql
 \ir functions/publish_batch.sql
+\ir functions/publish.sql
 -- Rights
 \ir functions/grant_produce.sql
 \ir functions/revoke_produce.sql

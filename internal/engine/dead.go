@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	sqlDeadLetters = `select id, key, payload, headers, enqueued_at, attempts, died_at, reason
-		from weir.dead_letters($1, $2, max => $3, after => $4)`
+	sqlDeadLetters = `select id, key, payload_text, headers, enqueued_at, attempts, died_at, reason,
+		case when payload_text is null then body end from weir.dead_letters($1, $2, max => $3, after => $4)`
 	sqlRedrive = `select weir.redrive($1, $2, ids => $3)`
 	sqlDiscard = `select weir.discard($1, $2, ids => $3)`
 )
@@ -15,7 +15,9 @@ const (
 // DeadLetters returns up to n dead letters of a group with ids above after, in the order of their ids.
 func (c *Client) DeadLetters(ctx context.Context, queue, group string, n int, after int64) ([]DeadLetter, error) {
 	return collect(ctx, c, "list dead letters", sqlDeadLetters, func(d *DeadLetter) []any {
-		return []any{&d.ID, &d.Key, &d.Payload, &d.Headers, (*utc)(&d.EnqueuedAt), &d.Attempts, (*utc)(&d.DiedAt), &d.Reason}
+		return []any{
+			&d.ID, &d.Key, &d.Payload, &d.Headers, (*utc)(&d.EnqueuedAt), &d.Attempts, (*utc)(&d.DiedAt), &d.Reason, &d.Body,
+		}
 	}, queue, group, n, after)
 }
 

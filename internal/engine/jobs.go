@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -66,7 +67,7 @@ const (
 func (c *Client) EnqueueBatch(ctx context.Context, queue string, jobs []Job, opt JobOptions) ([]Enqueued, error) {
 	list := make([]json.RawMessage, len(jobs))
 	for i, job := range jobs {
-		text, err := json.Marshal(job)
+		text, err := job.text()
 		if err != nil {
 			return nil, wrap("enqueue jobs", err)
 		}
@@ -74,6 +75,19 @@ func (c *Client) EnqueueBatch(ctx context.Context, queue string, jobs []Job, opt
 	}
 	return collect(ctx, c, "enqueue jobs", sqlEnqueueBatch, func(e *Enqueued) []any { return []any{&e.ID, &e.Repeated} },
 		queue, list, opt.Delay, opt.Priority, opt.UniqueFor, opt.IsUnique, opt.Tracked)
+}
+
+// text is the job as JSON, with its arguments as they are.
+func (j Job) text() (json.RawMessage, error) {
+	args := j.Args
+	if json.Valid(args) {
+		j.Args = nil
+	}
+	text, err := json.Marshal(j)
+	if err != nil || j.Args != nil || args == nil {
+		return text, err //nolint:wrapcheck // the caller says what it does
+	}
+	return slices.Concat([]byte(`{"args":`), args, []byte(","), text[1:]), nil
 }
 
 // Finish finishes a job with its result, nil for none, and returns 1, or 0 when it was finished before.

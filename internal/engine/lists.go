@@ -40,6 +40,7 @@ type Delayed struct {
 	Attempts   int             `json:"attempts" doc:"0: its sender delayed it; more: a retry."`
 	Key        *string         `json:"key"`
 	Payload    json.RawMessage `json:"payload"`
+	Body       []byte          `json:"body,omitzero" doc:"Base64 of a message that was sent as bytes."`
 	Headers    json.RawMessage `json:"headers"`
 	EnqueuedAt time.Time       `json:"enqueued_at"`
 	Reason     *string         `json:"reason" doc:"The last error that nack was told."`
@@ -63,8 +64,8 @@ const (
 		from weir.claims($1, $2, max => $3, after => $4)`
 	sqlParkedKeys = `select key, lane, messages, first_id, attempts, enqueued_at, parked_at, due_at, waits_for, reason
 		from weir.parked_keys($1, $2, max => $3, after => $4, after_lane => $5)`
-	sqlDelayed = `select id, due_at, attempts, key, payload, headers, enqueued_at, reason
-		from weir.delayed($1, $2, max => $3, after => $4)`
+	sqlDelayed = `select id, due_at, attempts, key, payload_text, headers, enqueued_at, reason,
+		case when payload_text is null then body end from weir.delayed($1, $2, max => $3, after => $4)`
 	sqlListWorkflows = `select workflow, name, state, steps, done, failed, cancelled, created_at, ended_at
 		from weir.list_workflows($1, max => $2, before => $3)`
 )
@@ -100,6 +101,7 @@ func (c *Client) Delayed(ctx context.Context, queue, group string, n int, after 
 	return collect(ctx, c, "list delayed messages", sqlDelayed, func(d *Delayed) []any {
 		return []any{
 			&d.ID, (*utc)(&d.DueAt), &d.Attempts, &d.Key, &d.Payload, &d.Headers, (*utc)(&d.EnqueuedAt), &d.Reason,
+			&d.Body,
 		}
 	}, queue, group, n, after)
 }

@@ -14,7 +14,7 @@ import (
 const (
 	sqlReceiveMany = `select (messages).n, (messages).first_id, (messages).ids, (messages).attempt, (messages).attempts,
 		(messages).keys, (messages).payloads, (messages).headers, (messages).enqueued_at, (messages).enqueued_times,
-		requests, claim_ids, counts
+		(messages).bodies, requests, claim_ids, counts
 		from weir.receive_many($1, $2, maxes => $3, leases => $4)`
 	sqlAckMany    = `select weir.ack_many($1, claim_ids => $2, ids => $3::text[]::int8multirange[], requests => $4)`
 	sqlExtendMany = `select weir.extend_many($1, claim_ids => $2, leases => $3, requests => $4)`

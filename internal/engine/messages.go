@@ -13,9 +13,9 @@ import (
 const (
 	sqlSend      = `select weir.send($1, $2, key => $3, headers => $4, delay => $5, priority => $6, dedup_key => $7)`
 	sqlSendBatch = `select weir.send_batch($1, $2, keys => $3, headers => $4, delay => $5, priority => $6,
-		dedup_keys => $7)`
+		dedup_keys => $7, bodies => $8)`
 	sqlSendOnce = `select id, repeated from weir.send_once($1, $2, keys => $3, headers => $4, delay => $5,
-		priority => $6, dedup_keys => $7)`
+		priority => $6, dedup_keys => $7, bodies => $8)`
 	sqlLockTimeout = `select set_config('lock_timeout', $1, true)`
 	sqlAsync       = `select set_config('synchronous_commit', 'off', true)`
 	sqlFlush       = `select pg_logical_emit_message(true, 'weir', ''::text)`
@@ -23,6 +23,9 @@ const (
 
 // Send appends one message to a queue and returns its id; a repeat's is the first one's.
 func (c *Client) Send(ctx context.Context, queue string, m Outgoing, opt SendOptions) (int64, error) {
+	if m.Body != nil {
+		return one[int64](ctx, c, "send message", sqlSendBatch, arrays(queue, []Outgoing{m}, opt)...)
+	}
 	return one[int64](ctx, c, "send message", sqlSend, queue, m.Payload, m.Key, m.Headers, opt.delay(),
 		opt.Priority, m.DedupKey)
 }
@@ -106,13 +109,15 @@ func arrays(queue string, batch []Outgoing, opt SendOptions) []any {
 	payloads := make([]json.RawMessage, len(batch))
 	var keys, dedupKeys []*string
 	var headers []json.RawMessage
+	var bodies [][]byte
 	for i, m := range batch {
 		payloads[i] = m.Payload
 		keys = put(keys, len(batch), i, m.Key, m.Key != nil)
 		dedupKeys = put(dedupKeys, len(batch), i, m.DedupKey, m.DedupKey != nil)
 		headers = put(headers, len(batch), i, m.Headers, m.Headers != nil)
+		bodies = put(bodies, len(batch), i, m.Body, m.Body != nil)
 	}
-	return []any{queue, payloads, keys, headers, opt.delay(), opt.Priority, dedupKeys}
+	return []any{queue, payloads, keys, headers, opt.delay(), opt.Priority, dedupKeys, bodies}
 }
 
 // put sets element i of a list that is made, of n elements, when the first value comes.

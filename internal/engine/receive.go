@@ -9,13 +9,15 @@ import (
 
 const (
 	sqlReceiveRecords = `select claim_id, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued_at,
-		enqueued_times from weir.receive_records($1, $2, max => $3, lease => $4)`
-	sqlPop = `select id, claim_id, attempt, key, payload, headers, enqueued_at
-		from weir.pop($1, $2, max => $3)`
-	sqlGet     = `select id, key, payload, headers, enqueued_at, states, details from weir.get($1, $2)`
-	sqlGetMany = `select id, key, payload, headers, enqueued_at, states, details from weir.get_many($1, $2)`
-	sqlPeek    = `select id, attempt, key, payload, headers, enqueued_at
-		from weir.peek($1, $2, max => $3)`
+		enqueued_times, bodies from weir.receive_records($1, $2, max => $3, lease => $4)`
+	sqlPopRecords = `select claim_id, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued_at,
+		enqueued_times, bodies from weir.pop_records($1, $2, max => $3)`
+	sqlPeekRecords = `select 0::bigint, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued_at,
+		enqueued_times, bodies from weir.peek_records($1, $2, max => $3)`
+	sqlGet = `select id, key, payload_text, headers, enqueued_at, states, details,
+		case when payload_text is null then body end from weir.get($1, $2)`
+	sqlGetMany = `select id, key, payload_text, headers, enqueued_at, states, details,
+		case when payload_text is null then body end from weir.get_many($1, $2)`
 )
 
 // Receive claims up to n messages for the length of a lease. An empty result means that nothing is due.
@@ -23,14 +25,19 @@ const (
 // It asks for records, which the engine need not take apart, and takes them apart here: for a claim of many messages
 // that is most of the work.
 func (c *Client) Receive(ctx context.Context, queue, group string, n int, lease time.Duration) ([]Message, error) {
-	records, err := collect(ctx, c, "receive messages", sqlReceiveRecords, (*record).fields, queue, group, n, lease)
+	return c.messages(ctx, "receive messages", sqlReceiveRecords, queue, group, n, lease)
+}
+
+// messages runs a statement that gives records and takes them apart.
+func (c *Client) messages(ctx context.Context, doing, sql string, args ...any) ([]Message, error) {
+	records, err := collect(ctx, c, doing, sql, (*record).fields, args...)
 	if err != nil {
 		return nil, err
 	}
 	list := []Message{}
 	for _, r := range records {
 		if list, err = r.appendTo(list); err != nil {
-			return nil, wrap("receive messages", err)
+			return nil, wrap(doing, err)
 		}
 	}
 	return list, nil
@@ -45,17 +52,18 @@ type record struct {
 	attempt       *int
 	attempts      []int
 	keys          []*string
-	payloads      []json.RawMessage
+	payloads      []json.RawMessage // nil of a message that has a body
 	headers       []json.RawMessage
 	enqueuedAt    *time.Time
 	enqueuedTimes []time.Time
+	bodies        [][]byte
 }
 
 // fields are the places for the columns of sqlReceiveRecords.
 func (r *record) fields() []any {
 	return []any{
 		&r.claimID, &r.n, &r.firstID, &r.ids, &r.attempt, &r.attempts, &r.keys, &r.payloads, &r.headers, &r.enqueuedAt,
-		&r.enqueuedTimes,
+		&r.enqueuedTimes, &r.bodies,
 	}
 }
 
@@ -88,6 +96,9 @@ func (r *record) appendTo(list []Message) ([]Message, error) {
 		} else {
 			m.EnqueuedAt = r.enqueuedAt.UTC()
 		}
+		if r.bodies != nil {
+			m.Body = r.bodies[i]
+		}
 		list = append(list, m)
 	}
 	return list, nil
@@ -101,19 +112,29 @@ func (r *record) whole() bool {
 		fits(len(r.attempts), r.attempts == nil, r.attempt != nil) &&
 		fits(len(r.keys), r.keys == nil, true) &&
 		fits(len(r.headers), r.headers == nil, true) &&
-		fits(len(r.enqueuedTimes), r.enqueuedTimes == nil, r.enqueuedAt != nil)
+		fits(len(r.enqueuedTimes), r.enqueuedTimes == nil, r.enqueuedAt != nil) &&
+		fits(len(r.bodies), r.bodies == nil, true)
 }
 
 // Pop takes up to n messages and finishes them at once: at most once delivery.
 func (c *Client) Pop(ctx context.Context, queue, group string, n int) ([]Message, error) {
-	return collect(ctx, c, "pop messages", sqlPop, (*Message).fields, queue, group, n)
+	return c.messages(ctx, "pop messages", sqlPopRecords, queue, group, n)
 }
 
 // Peek shows up to n messages that a receive might get, without claiming them.
 func (c *Client) Peek(ctx context.Context, queue, group string, n int) ([]Peeked, error) {
-	return collect(ctx, c, "peek at messages", sqlPeek, func(m *Peeked) []any {
-		return []any{&m.ID, &m.Attempt, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt)}
-	}, queue, group, n)
+	messages, err := c.messages(ctx, "peek at messages", sqlPeekRecords, queue, group, n)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Peeked, len(messages))
+	for i, m := range messages {
+		list[i] = Peeked{
+			ID: m.ID, Attempt: m.Attempt, Key: m.Key, Payload: m.Payload, Body: m.Body, Headers: m.Headers,
+			EnqueuedAt: m.EnqueuedAt,
+		}
+	}
+	return list, nil
 }
 
 // Get shows one message, wherever in the queue it is, and how each group stands to it.
@@ -136,10 +157,5 @@ func (c *Client) GetMany(ctx context.Context, queue string, ids []int64) ([]Stor
 
 // fields are the places for the columns of a weir.stored_message.
 func (m *Stored) fields() []any {
-	return []any{&m.ID, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt), &m.States, &m.Details}
-}
-
-// fields are the places for the columns of a weir.message.
-func (m *Message) fields() []any {
-	return []any{&m.ID, &m.ClaimID, &m.Attempt, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt)}
+	return []any{&m.ID, &m.Key, &m.Payload, &m.Headers, (*utc)(&m.EnqueuedAt), &m.States, &m.Details, &m.Body}
 }

@@ -34,7 +34,7 @@ const (
 	sqlPublish      = `select queue_name, id, repeated from weir.publish($1, $2, key => $3, headers => $4,
 		delay => $5, dedup_key => $6, priority => $7)`
 	sqlPublishBatch = `select queue_name, ids, repeated from weir.publish_batch($1, $2, keys => $3, headers => $4,
-		delay => $5, priority => $6, dedup_keys => $7)`
+		delay => $5, priority => $6, dedup_keys => $7, bodies => $8)`
 )
 
 // Bind sends the messages of the topics that a pattern covers to a queue.

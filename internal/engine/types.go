@@ -27,7 +27,8 @@ type Message struct {
 	ClaimID    int64           `json:"claim_id" doc:"What ack, nack, release, reject and extend take."`
 	Attempt    int             `json:"attempt" doc:"1 at the first delivery."`
 	Key        *string         `json:"key" doc:"Messages with one key stay in order in an ordered group."`
-	Payload    json.RawMessage `json:"payload" doc:"Any JSON value."`
+	Payload    json.RawMessage `json:"payload" doc:"Any JSON value, as it was sent."`
+	Body       []byte          `json:"body,omitzero" doc:"Base64 of what was sent as bytes; the payload is null."`
 	Headers    json.RawMessage `json:"headers" doc:"A JSON object beside the payload, or null."`
 	EnqueuedAt time.Time       `json:"enqueued_at"`
 }
@@ -37,7 +38,8 @@ type Peeked struct {
 	ID         int64           `json:"id" doc:"Identifies the message within its queue; rises with time."`
 	Attempt    int             `json:"attempt" doc:"How often the group was delivered it."`
 	Key        *string         `json:"key" doc:"Messages with one key stay in order in an ordered group."`
-	Payload    json.RawMessage `json:"payload" doc:"Any JSON value."`
+	Payload    json.RawMessage `json:"payload" doc:"Any JSON value, as it was sent."`
+	Body       []byte          `json:"body,omitzero" doc:"Base64 of what was sent as bytes; the payload is null."`
 	Headers    json.RawMessage `json:"headers" doc:"A JSON object beside the payload, or null."`
 	EnqueuedAt time.Time       `json:"enqueued_at"`
 }
@@ -46,7 +48,8 @@ type Peeked struct {
 type Stored struct {
 	ID         int64             `json:"id"`
 	Key        *string           `json:"key"`
-	Payload    json.RawMessage   `json:"payload" doc:"Any JSON value."`
+	Payload    json.RawMessage   `json:"payload" doc:"Any JSON value, as it was sent."`
+	Body       []byte            `json:"body,omitzero" doc:"Base64 of what was sent as bytes; the payload is null."`
 	Headers    json.RawMessage   `json:"headers" doc:"A JSON object beside the payload, or null."`
 	EnqueuedAt time.Time         `json:"enqueued_at"`
 	States     map[string]string `json:"states" doc:"By group: waiting, claimed, delayed, parked, dead or done."`
@@ -65,9 +68,10 @@ type Standing struct {
 	Reason   *string    `json:"reason,omitempty" doc:"Why it is delivered again, or no more."`
 }
 
-// Outgoing is one message to send. A nil Payload is SQL null, which the engine refuses.
+// Outgoing is one message to send. A nil Payload is SQL null, which the engine refuses unless there is a Body.
 type Outgoing struct {
 	Payload json.RawMessage
+	Body    []byte // bytes in place of a payload
 	Key     *string
 	Headers json.RawMessage
 	// DedupKey lets only the first of several messages that have it be sent, within the queue's dedup window.
@@ -100,6 +104,7 @@ type DeadLetter struct {
 	ID         int64           `json:"id"`
 	Key        *string         `json:"key"`
 	Payload    json.RawMessage `json:"payload"`
+	Body       []byte          `json:"body,omitzero" doc:"Base64 of a message that was sent as bytes."`
 	Headers    json.RawMessage `json:"headers"`
 	EnqueuedAt time.Time       `json:"enqueued_at"`
 	Attempts   int             `json:"attempts"`

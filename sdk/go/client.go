@@ -419,7 +419,7 @@ func (m jsonMessage) bytes() int {
 func (c *Client) toJSON(m Outgoing) (jsonMessage, error) {
 	_, local := c.b.(*postgres)
 	payload, ready := m.Payload.(json.RawMessage)
-	if !ready || len(payload) == 0 || !local || c.tries == 1 {
+	if !ready || len(payload) == 0 || (!local || c.tries == 1) && !json.Valid(payload) {
 		var err error
 		if payload, err = json.Marshal(m.Payload); err != nil {
 			return jsonMessage{}, fmt.Errorf("write payload: %w: %w", ErrPayload, err)

@@ -69,9 +69,12 @@ func (h *httpBackend) request(ctx context.Context, method, path string, in, out 
 	doing := method + " " + path
 	var body io.Reader
 	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", doing, err)
+		text, written := in.(writtenBody)
+		if !written {
+			var err error
+			if text, err = json.Marshal(in); err != nil {
+				return 0, fmt.Errorf("%s: %w", doing, err)
+			}
 		}
 		body = bytes.NewReader(text)
 	}
@@ -155,7 +158,6 @@ func topicPath(topic string) string { return "/v1/topics/" + url.PathEscape(topi
 
 // httpMessage is a message to send.
 type httpMessage struct {
-	Payload json.RawMessage `json:"payload"`
 	Key     *string         `json:"key,omitempty"`
 	Headers json.RawMessage `json:"headers,omitempty"`
 	DelayMS *int64          `json:"delay_ms,omitempty"`
@@ -164,18 +166,30 @@ type httpMessage struct {
 	DedupKey *string `json:"dedup_key,omitempty"`
 }
 
-func httpMessages(batch []jsonMessage, o sendOptions) []httpMessage {
-	out := make([]httpMessage, len(batch))
+// writtenBody is a request's body that is JSON already.
+type writtenBody []byte
+
+// httpMessages writes a list of messages with their payloads as they are, which encoding/json would write anew, behind
+// the beginning of a body.
+func httpMessages(body writtenBody, batch []jsonMessage, o sendOptions) (writtenBody, error) {
+	body = append(body, `"messages":[`...)
 	for i, m := range batch {
-		out[i] = httpMessage{
-			Payload: json.RawMessage(m.payload), Key: m.key, DelayMS: millis(o.delay), Priority: o.priority,
-			DedupKey: m.dedupKey,
+		if i > 0 {
+			body = append(body, ',')
 		}
-		if m.headers != nil {
-			out[i].Headers = json.RawMessage(*m.headers)
+		rest, err := json.Marshal(httpMessage{
+			Key: m.key, Headers: rawOf(m.headers), DelayMS: millis(o.delay), Priority: o.priority, DedupKey: m.dedupKey,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("write message: %w", err)
 		}
+		body = append(append(body, `{"payload":`...), m.payload...)
+		if len(rest) > len("{}") {
+			body = append(body, ',')
+		}
+		body = append(body, rest[1:]...)
 	}
-	return out
+	return append(body, `]}`...), nil
 }
 
 // millis counts milliseconds, upwards: what is not due must not come early.
@@ -192,8 +206,10 @@ func millis(d *time.Duration) *int64 {
 
 func (h *httpBackend) send(ctx context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
 	var out struct{ IDs []int64 }
-	in := map[string]any{"messages": httpMessages(batch, o)}
-	err := h.call(ctx, http.MethodPost, queuePath(queue)+"/messages", in, &out)
+	in, err := httpMessages(writtenBody(`{`), batch, o)
+	if err == nil {
+		err = h.call(ctx, http.MethodPost, queuePath(queue)+"/messages", in, &out)
+	}
 	return out.IDs, err
 }
 
@@ -201,8 +217,10 @@ func (h *httpBackend) publish(ctx context.Context, topic string, m jsonMessage, 
 	var out struct {
 		Messages []struct{ Sent []Published }
 	}
-	in := map[string]any{"messages": httpMessages([]jsonMessage{m}, o)}
-	err := h.call(ctx, http.MethodPost, topicPath(topic)+"/messages", in, &out)
+	in, err := httpMessages(writtenBody(`{`), []jsonMessage{m}, o)
+	if err == nil {
+		err = h.call(ctx, http.MethodPost, topicPath(topic)+"/messages", in, &out)
+	}
 	if err != nil || len(out.Messages) == 0 {
 		return nil, err
 	}
@@ -217,6 +235,7 @@ type httpReceived struct {
 		Attempt    int             `json:"attempt"`
 		Key        *string         `json:"key"`
 		Payload    json.RawMessage `json:"payload"`
+		Body       []byte          `json:"body"`
 		Headers    map[string]any  `json:"headers"`
 		EnqueuedAt time.Time       `json:"enqueued_at"`
 	} `json:"messages"`
@@ -226,11 +245,14 @@ func (r *httpReceived) messages(queue, group string) []*RawMessage {
 	messages := make([]*RawMessage, len(r.Messages))
 	for i, m := range r.Messages {
 		messages[i] = &RawMessage{
-			ID: m.ID, ClaimID: m.ClaimID, Attempt: m.Attempt, Payload: m.Payload, Headers: m.Headers,
+			ID: m.ID, ClaimID: m.ClaimID, Attempt: m.Attempt, Payload: m.Payload, Body: m.Body, Headers: m.Headers,
 			EnqueuedAt: m.EnqueuedAt.UTC(), Queue: queue, Group: group,
 		}
 		if m.Key != nil {
 			messages[i].Key = *m.Key
+		}
+		if m.Body != nil {
+			messages[i].Payload = nil
 		}
 	}
 	return messages

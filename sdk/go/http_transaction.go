@@ -2,8 +2,10 @@ package weir
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -15,13 +17,7 @@ type gathered struct {
 	mu       sync.Mutex
 	acks     []httpSettlement
 	finishes []httpJob
-	sends    []httpSend
-}
-
-// httpSend is what a transaction sends to one queue.
-type httpSend struct {
-	Queue    string        `json:"queue"`
-	Messages []httpMessage `json:"messages"`
+	sends    writtenBody // a list, without its brackets
 }
 
 // transaction gathers what fn calls for and sends it as one request.
@@ -39,13 +35,21 @@ func (h *httpBackend) transaction(ctx context.Context, hook SendHook, fn func(tx
 	if g.finishes != nil {
 		in["finishes"] = g.finishes
 	}
-	if g.sends != nil {
-		in["sends"] = g.sends
-	}
-	if len(in) == 0 {
+	if len(in) == 0 && g.sends == nil {
 		return nil
 	}
-	err := h.call(ctx, http.MethodPost, "/v1/transaction", in, nil)
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("write transaction: %w", err)
+	}
+	if g.sends != nil {
+		sends := slices.Concat(writtenBody(`{"sends":[`), g.sends, writtenBody(`]`))
+		if len(in) > 0 {
+			sends = append(sends, ',')
+		}
+		body = append(sends, body[1:]...)
+	}
+	err = h.call(ctx, http.MethodPost, "/v1/transaction", writtenBody(body), nil)
 	if Code(err) == codeBroken {
 		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
@@ -53,10 +57,21 @@ func (h *httpBackend) transaction(ctx context.Context, hook SendHook, fn func(tx
 }
 
 func (g *gathered) send(_ context.Context, queue string, batch []jsonMessage, o sendOptions) ([]int64, error) {
+	name, err := json.Marshal(queue)
+	if err != nil {
+		return nil, fmt.Errorf("write queue: %w", err)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.sends = append(g.sends, httpSend{Queue: queue, Messages: httpMessages(batch, o)})
-	return nil, nil
+	sends := slices.Clip(g.sends)
+	if sends != nil {
+		sends = append(sends, ',')
+	}
+	sends, err = httpMessages(slices.Concat(sends, writtenBody(`{"queue":`), name, writtenBody(`,`)), batch, o)
+	if err == nil {
+		g.sends = sends
+	}
+	return nil, err
 }
 
 func (g *gathered) settle(_ context.Context, verb verb, queue string, items []settlement) ([]int, error) {

@@ -17,6 +17,7 @@ type Message[T any] struct {
 	Attempt    int            // 1 at the first delivery
 	Key        string         // "" when it was sent without one
 	Payload    T              // as sent
+	Body       []byte         // of a message that was sent as bytes, which has no payload; else nil
 	Headers    map[string]any // as sent, or nil
 	EnqueuedAt time.Time      // when it was sent
 	Queue      string
@@ -36,7 +37,7 @@ func Decode[T any](raw *RawMessage) (*Message[T], error) {
 		return same, nil
 	}
 	m := &Message[T]{
-		ID: raw.ID, ClaimID: raw.ClaimID, Attempt: raw.Attempt, Key: raw.Key, Headers: raw.Headers,
+		ID: raw.ID, ClaimID: raw.ClaimID, Attempt: raw.Attempt, Key: raw.Key, Body: raw.Body, Headers: raw.Headers,
 		EnqueuedAt: raw.EnqueuedAt, Queue: raw.Queue, Group: raw.Group, client: raw.client, own: raw.own,
 	}
 	if err := json.Unmarshal(raw.Payload, &m.Payload); err != nil {
@@ -138,6 +139,7 @@ type DeadLetter struct {
 	ID         int64           `json:"id"`
 	Key        *string         `json:"key"`
 	Payload    json.RawMessage `json:"payload"`
+	Body       []byte          `json:"body"` // of a message that was sent as bytes, which has no payload
 	Headers    json.RawMessage `json:"headers"`
 	EnqueuedAt time.Time       `json:"enqueued_at"`
 	Attempts   int             `json:"attempts"`

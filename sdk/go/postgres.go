@@ -2,7 +2,6 @@ package weir
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -12,20 +11,29 @@ import (
 // Every parameter is cast, so that the statements mean the same in all of pgx's ways to run them, prepared or not,
 // and with other drivers.
 const (
-	sqlSend = `select weir.send($1::text, $2::text::jsonb, key => $3::text, headers => $4::text::jsonb,
+	sqlSend = `select weir.send($1::text, $2::text::json, key => $3::text, headers => $4::text::jsonb,
 		delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
-	sqlSendBatch = `select array(select weir.send_batch($1::text, $2::text[]::jsonb[], keys => $3::text[],
+	sqlSendBatch = `select array(select weir.send_batch($1::text, $2::text[]::json[], keys => $3::text[],
 		headers => $4::text[]::jsonb[], delay => $5::text::interval, priority => $6::int, dedup_keys => $7::text[]))`
-	sqlPublish = `select queue_name, id, repeated from weir.publish($1::text, $2::text::jsonb, key => $3::text,
+	sqlPublish = `select queue_name, id, repeated from weir.publish($1::text, $2::text::json, key => $3::text,
 		headers => $4::text::jsonb, delay => $5::text::interval, priority => $6::int, dedup_key => $7::text)`
-	sqlReceive = `select id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at
-		from weir.receive($1::text, $2::text, max => $3::int, lease => $4::text::interval)`
+	sqlReceive = `select coalesce(u.id, r.first_id + u.i - 1), coalesce(r.claim_id, 0), coalesce(u.attempt, r.attempt),
+		u.key, u.payload, u.headers::text, coalesce(u.enqueued_at, r.enqueued_at), u.body
+		from weir.receive_records($1::text, $2::text, max => $3::int, lease => $4::text::interval) r
+		cross join lateral unnest(r.ids, r.attempts, r.keys, r.payloads, r.headers, r.enqueued_times, r.bodies)
+			with ordinality u (id, attempt, key, payload, headers, enqueued_at, body, i)`
 	sqlReceiveRecords = `select claim_id, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued_at,
-		enqueued_times from weir.receive_records($1::text, $2::text, max => $3::int, lease => $4::text::interval)`
-	sqlPop = `select id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at
-		from weir.pop($1::text, $2::text, max => $3::int)`
-	sqlPeek = `select id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at
-		from weir.peek($1::text, $2::text, max => $3::int)`
+		enqueued_times, bodies from weir.receive_records($1::text, $2::text, max => $3::int, lease => $4::text::interval)`
+	sqlPop = `select coalesce(u.id, r.first_id + u.i - 1), coalesce(r.claim_id, 0), coalesce(u.attempt, r.attempt),
+		u.key, u.payload, u.headers::text, coalesce(u.enqueued_at, r.enqueued_at), u.body
+		from weir.pop_records($1::text, $2::text, max => $3::int) r
+		cross join lateral unnest(r.ids, r.attempts, r.keys, r.payloads, r.headers, r.enqueued_times, r.bodies)
+			with ordinality u (id, attempt, key, payload, headers, enqueued_at, body, i)`
+	sqlPeek = `select coalesce(u.id, r.first_id + u.i - 1), coalesce(r.claim_id, 0), coalesce(u.attempt, r.attempt),
+		u.key, u.payload, u.headers::text, coalesce(u.enqueued_at, r.enqueued_at), u.body
+		from weir.peek_records($1::text, $2::text, max => $3::int) r
+		cross join lateral unnest(r.ids, r.attempts, r.keys, r.payloads, r.headers, r.enqueued_times, r.bodies)
+			with ordinality u (id, attempt, key, payload, headers, enqueued_at, body, i)`
 
 	sqlAck     = `select weir.ack($1::text, $2::bigint, $3::bigint)`
 	sqlAckAll  = `select weir.ack_all($1::text, $2::bigint)`
@@ -43,7 +51,8 @@ const (
 	sqlExtendMany = `select unnest(weir.extend_many($1::text, $2::bigint[],
 		array_fill($3::text::interval, array[cardinality($2::bigint[])]))) is not null`
 
-	sqlDeadLetters = `select id, key, payload::text, headers::text, enqueued_at, attempts, died_at, reason
+	sqlDeadLetters = `select id, key, payload_text, headers::text, enqueued_at, attempts, died_at, reason,
+		case when payload_text is null then body end
 		from weir.dead_letters($1::text, $2::text, max => $3::int, after => $4::bigint)`
 	sqlRedrive = `select weir.redrive($1::text, $2::text, ids => $3::bigint[])`
 	sqlDiscard = `select weir.discard($1::text, $2::text, ids => $3::bigint[])`
@@ -192,19 +201,18 @@ func (p *postgres) peek(ctx context.Context, queue string, o receiveOptions) ([]
 func (p *postgres) deadLetters(ctx context.Context, queue string, o receiveOptions) ([]DeadLetter, error) {
 	type row struct {
 		DeadLetter
-		payload string
+		payload *string
 		headers *string
 	}
 	rows, err := collect(ctx, p, "list dead letters", sqlDeadLetters, func(r *row) []any {
-		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.Attempts, &r.DiedAt, &r.Reason}
+		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.Attempts, &r.DiedAt, &r.Reason,
+			&r.Body}
 	}, queue, o.group, o.max, o.after)
 	letters := make([]DeadLetter, len(rows))
 	for i, r := range rows {
 		letters[i] = r.DeadLetter
-		letters[i].Payload = json.RawMessage(r.payload)
-		if r.headers != nil {
-			letters[i].Headers = json.RawMessage(*r.headers)
-		}
+		letters[i].Payload = rawOf(r.payload)
+		letters[i].Headers = rawOf(r.headers)
 	}
 	return letters, err
 }

@@ -33,11 +33,11 @@ const (
 		from weir.list_logs() order by log_name`
 	sqlDropLog = `select from weir.drop_log($1::text)`
 
-	sqlGet = `select id, key, payload::text, headers::text, enqueued_at, states::text, details::text
-		from weir.get($1::text, $2::bigint)`
+	sqlGet = `select id, key, payload_text, headers::text, enqueued_at, states::text, details::text,
+		case when payload_text is null then body end from weir.get($1::text, $2::bigint)`
 
-	sqlGetMany = `select id, key, payload::text, headers::text, enqueued_at, states::text, details::text
-		from weir.get_many($1::text, $2::bigint[])`
+	sqlGetMany = `select id, key, payload_text, headers::text, enqueued_at, states::text, details::text,
+		case when payload_text is null then body end from weir.get_many($1::text, $2::bigint[])`
 
 	sqlCreateGroup = `select from weir.create_group($1::text, $2::text, ordered => $3::text::boolean,
 		start => coalesce($4::text, 'start'), max_attempts => coalesce($5::int, 5),
@@ -137,21 +137,18 @@ func (p *postgres) stored(ctx context.Context, doing, text string, args ...any) 
 	type row struct {
 		StoredMessage
 
-		payload, states, details string
-		headers                  *string
+		payload, headers *string
+		states, details  string
 	}
 	rows, err := collect(ctx, p, doing, text, func(r *row) []any {
-		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.states, &r.details}
+		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.states, &r.details, &r.Body}
 	}, args...)
 	if err != nil {
 		return nil, err
 	}
 	messages := make([]StoredMessage, len(rows))
 	for i, r := range rows {
-		r.Payload = json.RawMessage(r.payload)
-		if r.headers != nil {
-			r.Headers = json.RawMessage(*r.headers)
-		}
+		r.Payload, r.Headers = rawOf(r.payload), rawOf(r.headers)
 		err := errors.Join(json.Unmarshal([]byte(r.states), &r.States), json.Unmarshal([]byte(r.details), &r.Details))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", doing, errBadAnswer, err)

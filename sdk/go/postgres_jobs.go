@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	sqlEnqueue = `select weir.enqueue($1::text, $2::text, $3::text::jsonb, key => $4::text, headers => $5::text::jsonb,
+	sqlEnqueue = `select weir.enqueue($1::text, $2::text, $3::text::json, key => $4::text, headers => $5::text::jsonb,
 		delay => $6::text::interval, run_at => $7::text::timestamptz, priority => $8::int, unique_key => $9::text,
 		unique_for => $10::text::interval, is_unique => $11::text::boolean, tracked => $12::text::boolean)`
-	sqlEnqueueBatch = `select id, repeated from weir.enqueue_batch($1::text, $2::text[]::jsonb[],
+	sqlEnqueueBatch = `select id, repeated from weir.enqueue_batch($1::text, $2::text[]::json[],
 		delay => $3::text::interval, priority => $4::int, unique_for => $5::text::interval,
 		is_unique => $6::text::boolean, tracked => $7::text::boolean)`
 	sqlJob = `select id, kind, state, attempt, progress::text, result::text, error, enqueued_at, run_at, progress_at,

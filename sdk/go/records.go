@@ -11,14 +11,15 @@ type messageRow struct {
 	id, claim  int64
 	attempt    int
 	key        *string
-	payload    string
+	payload    *string
 	headers    *string
 	enqueuedAt time.Time
+	body       []byte
 }
 
 // fields are the places for the columns.
 func (r *messageRow) fields() []any {
-	return []any{&r.id, &r.claim, &r.attempt, &r.key, &r.payload, &r.headers, &r.enqueuedAt}
+	return []any{&r.id, &r.claim, &r.attempt, &r.key, &r.payload, &r.headers, &r.enqueuedAt, &r.body}
 }
 
 // messagesOf turns rows into messages.
@@ -26,7 +27,7 @@ func messagesOf(queue, group string, rows []messageRow, err error) ([]*RawMessag
 	messages := make([]*RawMessage, 0, len(rows))
 	for _, r := range rows {
 		m := &RawMessage{
-			ID: r.id, ClaimID: r.claim, Attempt: r.attempt, Payload: json.RawMessage(r.payload),
+			ID: r.id, ClaimID: r.claim, Attempt: r.attempt, Payload: rawOf(r.payload), Body: r.body,
 			EnqueuedAt: r.enqueuedAt.UTC(), Queue: queue, Group: group,
 		}
 		if r.key != nil {
@@ -51,17 +52,18 @@ type record struct {
 	attempt       *int
 	attempts      []int
 	keys          []*string
-	payloads      [][]byte // JSON that the server wrote, so that the driver need not check it as a json.RawMessage
+	payloads      [][]byte // JSON; nil of a message that has a body
 	headers       [][]byte
 	enqueuedAt    *time.Time
 	enqueuedTimes []time.Time
+	bodies        [][]byte
 }
 
 // fields are the places for the columns of sqlReceiveRecords.
 func (r *record) fields() []any {
 	return []any{
 		&r.claim, &r.n, &r.firstID, &r.ids, &r.attempt, &r.attempts, &r.keys, &r.payloads, &r.headers, &r.enqueuedAt,
-		&r.enqueuedTimes,
+		&r.enqueuedTimes, &r.bodies,
 	}
 }
 
@@ -97,6 +99,9 @@ func (r *record) appendTo(messages []*RawMessage, queue, group string) ([]*RawMe
 		} else {
 			m.EnqueuedAt = r.enqueuedAt.UTC()
 		}
+		if r.bodies != nil {
+			m.Body = r.bodies[i]
+		}
 		messages = append(messages, m)
 	}
 	return messages, nil
@@ -107,5 +112,5 @@ func (r *record) whole() bool {
 	fits := func(length int, mayMiss bool) bool { return length == r.n || length == 0 && mayMiss }
 	return fits(len(r.payloads), false) && fits(len(r.ids), r.firstID != nil) &&
 		fits(len(r.attempts), r.attempt != nil) && fits(len(r.keys), true) && fits(len(r.headers), true) &&
-		fits(len(r.enqueuedTimes), r.enqueuedAt != nil)
+		fits(len(r.enqueuedTimes), r.enqueuedAt != nil) && fits(len(r.bodies), true)
 }

@@ -141,6 +141,7 @@ type StoredMessage struct {
 	ID         int64             `json:"id"`
 	Key        *string           `json:"key"`
 	Payload    json.RawMessage   `json:"payload"`
+	Body       []byte            `json:"body"` // of a message that was sent as bytes, which has no payload
 	Headers    json.RawMessage   `json:"headers"`
 	EnqueuedAt time.Time         `json:"enqueued_at"`
 	States     map[string]string `json:"states"` // by group: waiting, claimed, delayed, parked, dead or done

@@ -3,7 +3,7 @@
 --
 -- Parameters:
 --   queue_name         the queue
---   message_bytes_max  limit of a message's payload plus headers, octets as stored, 1 KiB to 64 MiB
+--   message_bytes_max  limit of a message's octets, 1 KiB to 64 MiB: see create_queue
 --   lanes              1 to 256: in so many parts its keys are shared out from now on; order is kept
 --   aging              how much longer a message must have waited to go before one of the next higher priority
 --   ttl                what was sent longer ago is not delivered any more; 0 = delivered however old

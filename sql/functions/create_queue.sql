@@ -7,7 +7,8 @@
 --   ordered            whether the group "default" delivers one key's messages one after the other; false
 --   log                the log that keeps its messages, made when it is not there; main
 --   lanes              1 to 256: in so many parts its keys are shared out; 16
---   message_bytes_max  limit of a message's payload plus headers, octets as stored, 1 KiB to 64 MiB; 1 MiB
+--   message_bytes_max  limit of a message's octets, 1 KiB to 64 MiB; 1 MiB: of its JSON text or bytes, and of
+--                      its headers as stored
 --   priorities         levels of priority of messages without keys, 1 to 8; 1
 --   aging              how much longer a message must have waited to go before one of the next higher priority; 1
 --   minute

@@ -13,7 +13,7 @@ create or replace function weir.dead_letters(
     queue_name text, group_name text default 'default', max int default 100, after bigint default 0)
 returns table (
     id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamptz, attempts int,
-    died_at timestamptz, reason text)
+    died_at timestamptz, reason text, body bytea, payload_text text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

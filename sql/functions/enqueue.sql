@@ -12,7 +12,7 @@
 -- Parameters:
 --   queue_name  the queue
 --   kind        what handles it, 1 to 255 octets
---   args        its arguments, any JSON value
+--   args        its arguments, any JSON value, kept as weir.send keeps a payload
 --   key         as send takes it
 --   headers     a JSON object; not with the name "job"
 --   delay       not delivered before this has passed; at most 10 years
@@ -29,7 +29,7 @@
 create or replace function weir.enqueue(
     queue_name text,
     kind text,
-    args jsonb default '{}',
+    args json default '{}',
     key text default null,
     headers jsonb default null,
     delay interval default null,
@@ -50,9 +50,9 @@ begin
         headers := coalesce(headers || pg_catalog.jsonb_build_object('kind', kind),
             pg_catalog.jsonb_build_object('kind', kind));
         if weir_internal.direct(queue_name) then
-            return weir_log.send(queue_name, args, key, headers, delay, priority);
+            return weir_log.send(queue_name, args, key, headers, delay, priority, null);
         end if;
-        execute 'select ' || weir_internal.call('send', queue_name, '$1, $2, $3, $4, $5')
+        execute 'select ' || weir_internal.call('send', queue_name, '$1, $2, $3, $4, $5, null')
         into v_id using args, key, headers, delay, priority;
         return v_id;
     end if;
@@ -65,4 +65,23 @@ begin
         unique_key is null and (is_unique is true or unique_for is not null), unique_for, tracked is true;
     return v_id;
 end
+$$;
+create or replace function weir.enqueue(
+    queue_name bpchar,
+    kind text,
+    args jsonb,
+    key text default null,
+    headers jsonb default null,
+    delay interval default null,
+    run_at timestamptz default null,
+    priority int default null,
+    unique_key text default null,
+    unique_for interval default null,
+    is_unique boolean default false,
+    tracked boolean default false)
+returns bigint
+language sql
+as $$
+    select weir.enqueue(queue_name::text, kind, args::json, key, headers, delay, run_at, priority, unique_key,
+        unique_for, is_unique, tracked)
 $$;

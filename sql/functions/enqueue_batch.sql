@@ -15,7 +15,7 @@
 -- Locks: ROW EXCLUSIVE on the queue's open segment, and the unique keys, until the transaction ends.
 create or replace function weir.enqueue_batch(
     queue_name text,
-    jobs jsonb[],
+    jobs json[],
     delay interval default null,
     priority int default null,
     unique_for interval default null,
@@ -38,4 +38,17 @@ begin
         is_unique is true or unique_for is not null, unique_for, tracked is true;
     return query select u.id, u.repeated from unnest(v_ids, v_repeated) u (id, repeated);
 end
+$$;
+create or replace function weir.enqueue_batch(
+    queue_name bpchar,
+    jobs jsonb[],
+    delay interval default null,
+    priority int default null,
+    unique_for interval default null,
+    is_unique boolean default false,
+    tracked boolean default false)
+returns table (id bigint, repeated boolean)
+language sql
+as $$
+    select * from weir.enqueue_batch(queue_name::text, jobs::json[], delay, priority, unique_for, is_unique, tracked)
 $$;

@@ -14,11 +14,10 @@ returns setof weir.message
 language plpgsql
 as $$
 begin
-    if weir_internal.direct(queue_name) then
-        return query select * from weir_log.peek(queue_name, group_name, max);
-    else
-        return query execute 'select * from ' || weir_internal.call('peek', queue_name, '$1, $2')
-        using group_name, max;
-    end if;
+    return query
+    select o.first_id, o.claim_id, o.attempt, o.keys[1], j.payload, o.headers[1], o.enqueued_at, coalesce(o.bodies[1],
+        case when j.payload is null then pg_catalog.convert_to(o.payloads[1], 'UTF8') end)
+    from weir.peek_records(peek.queue_name, peek.group_name, peek.max) o
+    cross join lateral (select weir_internal.jsonb_of(o.payloads[1]) as payload) j;
 end
 $$;

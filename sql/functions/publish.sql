@@ -1,11 +1,12 @@
--- weir.publish(topic, payload, key, headers, delay, dedup_key, priority)
+-- weir.publish(topic, payload, key, headers, delay, dedup_key, priority), weir.publish(topic, body, ...)
 -- Sends a message to every queue that has a binding for the topic, once to each, in the caller's transaction: to all or
 -- to none. With no such queue nothing is sent and no row returned. The caller needs the right to produce to each queue;
 -- when one is missing, the error names it. The message carries the topic only if the caller puts it into the headers.
 --
 -- Parameters:
 --   topic    words of A-Z, a-z, 0-9, _ and -, separated by dots
---   payload  any JSON value, not SQL null
+--   payload  any JSON value, not SQL null, kept as weir.send keeps it
+--   body     bytes in place of a payload
 --   key      messages of one key go to one lane, in order; at most 1,024 octets
 --   headers  a JSON object
 --   delay    not delivered before this has passed; at most 10 years
@@ -18,7 +19,7 @@
 -- Locks: ROW EXCLUSIVE on the open segment of each queue, until the transaction ends.
 create or replace function weir.publish(
     topic text,
-    payload jsonb,
+    payload json,
     key text default null,
     headers jsonb default null,
     delay interval default null,
@@ -42,4 +43,33 @@ begin
         return next;
     end loop;
 end
+$$;
+create or replace function weir.publish(
+    topic bpchar,
+    payload jsonb,
+    key text default null,
+    headers jsonb default null,
+    delay interval default null,
+    dedup_key text default null,
+    priority int default null)
+returns table (queue_name text, id bigint, repeated boolean)
+language sql
+as $$
+    select * from weir.publish(topic::text, payload::json, key, headers, delay, dedup_key, priority)
+$$;
+create or replace function weir.publish(
+    topic bpchar,
+    body bytea,
+    key text default null,
+    headers jsonb default null,
+    delay interval default null,
+    dedup_key text default null,
+    priority int default null)
+returns table (queue_name text, id bigint, repeated boolean)
+language sql
+as $$
+    select p.queue_name, p.ids[1], p.repeated[1]
+    from weir.publish_batch(topic::text, null, case when key is not null then array[key] end,
+        case when headers is not null then array[headers] end, delay,
+        case when dedup_key is not null then array[dedup_key] end, priority, array[body]) p
 $$;

@@ -1,27 +1,38 @@
--- weir_internal.check_message(p_queue, p_bytes_max, p_payload, p_key, p_headers)
--- Refuses a message that cannot be sent. Called only when a cheap look found something to check.
+-- weir_internal.check_message(p_queue, p_bytes_max, p_payload, p_body, p_key, p_headers)
+-- Refuses a message that cannot be sent. Called only when a cheap look found something to check. That a payload is JSON
+-- has been checked by the type json, but for the characters that PostgreSQL has no place for, which are escaped: \u0000
+-- and half of a character.
 --
 -- Parameters:
 --   p_queue      name of the queue, for the error
---   p_bytes_max  limit of payload plus headers, octets as stored
---   p_payload    must not be null (a JSON null is a value)
+--   p_bytes_max  limit of the octets of payload or body plus those of the headers as jsonb
+--   p_payload    the JSON text (a JSON null is a value); null where there is a body
+--   p_body       bytes; null where there is a payload
 --   p_key        at most 1,024 octets
 --   p_headers    a JSON object, or null
 -- Returns: nothing.
--- Raises: WR006, WR007, WR008
+-- Raises: WR006, WR007, WR008, 22P05, 22P02
 -- Locks: none
 create or replace function weir_internal.check_message(
-    p_queue text, p_bytes_max int, p_payload jsonb, p_key text, p_headers jsonb)
+    p_queue text, p_bytes_max int, p_payload text, p_body bytea, p_key text, p_headers jsonb)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_bytes bigint := pg_column_size(p_payload) + coalesce(pg_column_size(p_headers), 0);
+    v_bytes bigint := coalesce(octet_length(p_payload), octet_length(p_body))
+        + coalesce(pg_column_size(p_headers), 0);
 begin
-    if p_payload is null then
+    if v_bytes is null then
         raise exception 'a payload for queue "%" is null', p_queue
             using errcode = 'WR007', hint = 'Send a JSON value; the JSON null is one: ''null''::jsonb.';
+    end if;
+    if p_payload is not null and p_body is not null then
+        raise exception 'a message for queue "%" has a payload and a body', p_queue
+            using errcode = 'WR006', hint = 'Send JSON as the payload, or bytes as the body.';
+    end if;
+    if strpos(p_payload, E'\\u') > 0 then
+        perform p_payload::jsonb;
     end if;
     if v_bytes > p_bytes_max then
         raise exception 'a message for queue "%" has % octets, the limit is %', p_queue, v_bytes, p_bytes_max

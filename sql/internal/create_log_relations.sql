@@ -34,9 +34,11 @@ begin
         end if;
         if r.relation_name ~ '^(log_[0-2]|rest)$' then
             execute format(case when v_lz4
-                then 'alter table %s.%s alter payloads set storage main, alter headers set storage main,
-                          alter payloads set compression lz4, alter headers set compression lz4'
-                else 'alter table %s.%s alter payloads set storage external, alter headers set storage external' end,
+                then 'alter table %s.%s alter payloads set storage main, alter payloads set compression lz4,
+                          alter bodies set storage main, alter bodies set compression lz4,
+                          alter headers set storage main, alter headers set compression lz4'
+                else 'alter table %s.%s alter payloads set storage external, alter bodies set storage external,
+                          alter headers set storage external' end,
                 p_schema, r.relation_name);
         elsif r.relation_name ~ '^claims_[01]$' then
             execute format(case when v_lz4

@@ -13,7 +13,7 @@ create or replace function weir_internal.dead_letters(
     queue_name text, group_name text default 'default', max int default 100, after bigint default 0)
 returns table (
     id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamptz, attempts int,
-    died_at timestamptz, reason text)
+    died_at timestamptz, reason text, body bytea, payload_text text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,8 +26,10 @@ begin
             using errcode = 'WR006', hint = 'Ask for 1 to 10,000 dead letters, after an id (0 = from the first).';
     end if;
     return query
-    select d.id, d.key, d.payload, d.headers, d.enqueued_at, d.attempts, d.died_at, d.reason
+    select d.id, d.key, j.payload, d.headers, d.enqueued_at, d.attempts, d.died_at, d.reason,
+        coalesce(d.body, case when j.payload is null then convert_to(d.payload, 'UTF8') end), d.payload
     from weir_internal.dead_letters d
+    cross join lateral (select weir_internal.jsonb_of(d.payload) as payload) j
     where d.queue_no = q.no and d.group_no = g.no and d.id > after
     order by d.id limit max;
 end

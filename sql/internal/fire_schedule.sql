@@ -24,8 +24,8 @@ begin
     end if;
     while s.next_at <= v_now and v_count < 1000 loop
         execute format('select ids[1] from %I.enqueue(
-                $1, array[$2], array[$3], case when $4 is not null then array[$4] end, array[$5], null, null, $6, null,
-                $7, null, $8)', (select schema_name from weir_internal.logs where no = q.log_no))
+                $1, array[$2], array[$3::json], case when $4 is not null then array[$4] end, array[$5], null, null, $6,
+                null, $7, null, $8)', (select schema_name from weir_internal.logs where no = q.log_no))
         into s.last_id
         using q.name, s.kind, s.args, s.key, coalesce(s.headers, '{}')
             || jsonb_build_object('schedule', jsonb_build_object('name', s.name, 'due', s.next_at)),

@@ -54,14 +54,14 @@ as $$
     ('delayed', 'table',
         'create table %s.delayed of weir_internal.delayed_row (
              txid with options not null, queue_no with options not null, due_at with options not null,
-             id with options not null, payload with options not null);
+             id with options not null);
          create index delayed_due on %s.delayed (queue_no, due_at, id);
          create index delayed_txid on %s.delayed (txid, queue_no, due_at, id);
          create index delayed_id on %s.delayed (id)'),
     ('parked', 'table',
         'create table %s.parked of weir_internal.parked_row (
              group_no with options not null, key_queue with options not null, no with options not null,
-             id with options not null, payload with options not null);
+             id with options not null);
          create index parked_order on %s.parked (group_no, key_queue, no);
          create index parked_lane on %s.parked (lane, group_no);
          create index parked_id on %s.parked (group_no, id);
@@ -69,7 +69,7 @@ as $$
     ('key_queues', 'table',
         'create table %s.key_queues of weir_internal.key_queue_row (
              queue_no with options not null, group_no with options not null, key_queue with options not null,
-             no with options not null, id with options not null, payload with options not null);
+             no with options not null, id with options not null);
          create index key_queues_order on %s.key_queues (group_no, key_queue, no);
          create index key_queues_id on %s.key_queues (id)'),
     ('key_turns', 'table',

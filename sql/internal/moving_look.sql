@@ -30,25 +30,29 @@ begin
     return query
     select m.* from unnest(p_ids) with ordinality u (id, i)
     cross join lateral (
-        select s.* from unnest(v_all) with ordinality s (id, key, payload, headers, enqueued_at, states, details, place)
+        select s.* from unnest(v_all) with ordinality s (id, key, payload, headers, enqueued_at, states, details, body,
+            payload_text, place)
         where s.id = u.id
         order by (select count(*) from jsonb_each_text(s.states) e where e.value not in ('done', 'dead')) desc, s.place
         limit 1) b
     cross join lateral (
-        select b.id, b.key, b.payload, b.headers, b.enqueued_at, b.states, b.details) m
+        select b.id, b.key, b.payload, b.headers, b.enqueued_at, b.states, b.details, b.body, b.payload_text) m
     order by u.i;
 end
 $$;
 create or replace function weir_internal.moving_peek(p_queue text, p_group text, p_max int)
-returns setof weir.message
+returns weir.message_record[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_found weir.message_record[];
 begin
-    return query execute (
-        select string_agg(format('select * from %s.peek($1, $2, $3)', l), ' union all ') || ' order by id limit $3'
+    execute (
+        select 'select ' || string_agg(format('%s.peek($1, $2, $3)', l), ' || ')
         from unnest(weir_internal.logs_of_moving(p_queue)) l)
-    using p_queue, p_group, p_max;
+    into v_found using p_queue, p_group, p_max;
+    return array(select o from unnest(v_found) o order by o.first_id limit p_max);
 end
 $$;
 create or replace function weir_internal.moving_claims(p_queue text, p_group text, p_max int, p_after bigint)

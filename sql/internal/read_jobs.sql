@@ -8,8 +8,8 @@
 -- Raises: WR006, WR007
 -- Locks: none
 create or replace function weir_internal.read_jobs(
-    p_queue text, p_jobs jsonb[],
-    out kinds text[], out args jsonb[], out keys text[], out headers jsonb[], out due timestamptz[],
+    p_queue text, p_jobs json[],
+    out kinds text[], out args json[], out keys text[], out headers jsonb[], out due timestamptz[],
     out unique_keys text[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -21,11 +21,11 @@ begin
         raise exception 'the jobs for queue "%" are an array %', p_queue, coalesce(array_dims(p_jobs), 'null')
             using errcode = 'WR007', hint = 'Give an array of JSON objects, of one dimension.';
     end if;
-    select coalesce('the field ' || quote_ident(f.name), 'a JSON ' || coalesce(jsonb_typeof(j), 'value that is null'))
+    select coalesce('the field ' || quote_ident(f.name), 'a JSON ' || coalesce(json_typeof(j), 'value that is null'))
     into v_wrong
     from unnest(p_jobs) j
-    left join lateral jsonb_object_keys(case when jsonb_typeof(j) = 'object' then j end) f (name) on true
-    where jsonb_typeof(j) is distinct from 'object'
+    left join lateral json_object_keys(case when json_typeof(j) = 'object' then j end) f (name) on true
+    where json_typeof(j) is distinct from 'object'
         or f.name not in ('kind', 'args', 'key', 'headers', 'run_at', 'unique_key')
     limit 1;
     if found then
@@ -41,7 +41,7 @@ begin
         case when count(r.unique_key) > 0 then array_agg(r.unique_key order by o) end
     into kinds, args, keys, headers, due, unique_keys
     from unnest(p_jobs) with ordinality u (j, o)
-    cross join lateral jsonb_to_record(j) r (
+    cross join lateral json_to_record(j) r (
         kind text, key text, headers jsonb, run_at timestamptz, unique_key text);
 end
 $$;

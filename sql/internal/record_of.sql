@@ -14,7 +14,8 @@ as $$
         array_agg(m.attempts + 1 order by m.i),
         case when count(m.key) > 0 then array_agg(m.key order by m.i) end, array_agg(m.payload order by m.i),
         case when count(m.headers) > 0 then array_agg(m.headers order by m.i) end, min(m.enqueued_at),
-        array_agg(m.enqueued_at order by m.i))::weir.message_record
+        array_agg(m.enqueued_at order by m.i), case when count(m.body) > 0 then array_agg(m.body order by m.i) end
+        )::weir.message_record
     from unnest(p_messages) with ordinality m
-        (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, enqueued_at, reason, i)
+        (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, body, enqueued_at, reason, i)
 $$;

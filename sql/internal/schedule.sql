@@ -23,7 +23,8 @@ begin
     perform weir_internal.check_name('schedule', s.name);
     perform weir_internal.check_jobs(q.name, coalesce(q.dedup_window::text, ''), array[s.kind], array[s.headers], null,
         case when s.is_unique then array[null::text] end, null);
-    perform weir_internal.check_batch(q.name, q.message_bytes_max, array[s.args], array[s.key], array[s.headers]);
+    perform weir_internal.check_batch(
+        q.name, q.message_bytes_max, array[s.args::text], null, array[s.key], array[s.headers]);
     perform weir_internal.check_priority(q.name, q.priorities, s.priority, s.key is not null)
     where s.priority is not null;
     if (s.cron is null) = (s.every is null) or s.every not between interval '1 second' and interval '10 years'

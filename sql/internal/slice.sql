@@ -25,12 +25,14 @@ begin
         o.keys := r.keys;
         o.headers := r.headers;
         o.payloads := r.payloads;
+        o.bodies := r.bodies;
         o.enqueued_times := r.enqueued_times;
     else
         o.ids := r.ids[p_skip + 1:p_skip + p_n];
         o.keys := r.keys[p_skip + 1:p_skip + p_n];
         o.headers := r.headers[p_skip + 1:p_skip + p_n];
         o.payloads := r.payloads[p_skip + 1:p_skip + p_n];
+        o.bodies := r.bodies[p_skip + 1:p_skip + p_n];
         o.enqueued_times := r.enqueued_times[p_skip + 1:p_skip + p_n];
     end if;
     o.first_id := coalesce(o.ids[1], r.id - r.n + p_skip + 1);

@@ -40,7 +40,7 @@ begin
                 and d.enqueued_at >= p_since
             order by d.id limit 10000 for update skip locked))
         returning *)
-    select array_agg(row(null, q.no, g.no, null, t.id, 0, t.key, t.headers, t.payload, t.enqueued_at, null)
+    select array_agg(row(null, q.no, g.no, null, t.id, 0, t.key, t.headers, t.payload, t.body, t.enqueued_at, null)
                      ::weir_internal.delayed_row order by t.id)
     into v_messages from taken t;
     return v_messages;

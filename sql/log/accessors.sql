@@ -16,7 +16,7 @@
 -- Parameters:
 --   c           the cursor
 --   p_queue     queue number; of peek, send_plainly, ack and ack_all: its name
---   p_payload   send_plainly: jsonb
+--   p_payload   send_plainly: JSON text
 --   p_late      the stragglers
 --   p_since     what was sent before is passed over
 --   p_want      messages wanted
@@ -63,7 +63,7 @@ begin
             select l.* from unnest(p_late) x
             cross join lateral (
                 select s.txid, s.id, s.n, s.queue_no, s.lane, s.group_no, s.enqueued_at, s.ids, s.attempts,
-                    s.enqueued_times, s.keys, s.headers, s.payloads
+                    s.enqueued_times, s.keys, s.headers, s.payloads, s.bodies
                 from weir_log.%2$s s
                 where s.queue_no = p_queue and s.lane = c.lane and s.txid = x %3$s
                     and s.id > case when x = c.txid then c.pos else 0 end
@@ -73,7 +73,7 @@ begin
         union all
         (
             select s.txid, s.id, s.n, s.queue_no, s.lane, s.group_no, s.enqueued_at, s.ids, s.attempts,
-                s.enqueued_times, s.keys, s.headers, s.payloads
+                s.enqueued_times, s.keys, s.headers, s.payloads, s.bodies
             from weir_log.%2$s s
             where s.queue_no = p_queue and s.lane = c.lane %3$s
                 and (s.txid, s.id) > (greatest(c.txid, v_xmax), case when c.txid < v_xmax then 0 else c.pos end)
@@ -108,7 +108,7 @@ as $body$
 begin
     return array(
         select row(l.txid, l.id, l.n, l.queue_no, l.lane, l.group_no, l.enqueued_at, l.ids, l.attempts,
-                l.enqueued_times, l.keys, l.headers, l.payloads)::weir_internal.log_record
+                l.enqueued_times, l.keys, l.headers, l.payloads, l.bodies)::weir_internal.log_record
         from (
             (select * from weir_log.%2$s t
              where t.queue_no = p_queue and t.lane = s.lane %3$s
@@ -236,13 +236,13 @@ begin
     insert into weir_log.log_%1$s
     select pg_current_xact_id(), r.id, r.n, r.queue_no, r.lane, r.group_no,
         coalesce(r.enqueued_at, weir_internal.clock()), r.ids, r.attempts, r.enqueued_times, r.keys, r.headers,
-        r.payloads
+        r.payloads, r.bodies
     where pg_sequence_last_value('weir_log.log_ring') = p_ring;
     return found;
 end
 $body$$text$, k);
         execute format($text$
-create or replace function weir_log.send_plainly_%1$s(p_ring bigint, p_queue text, p_payload jsonb)
+create or replace function weir_log.send_plainly_%1$s(p_ring bigint, p_queue text, p_payload text)
 returns bigint
 language plpgsql
 as $body$
@@ -255,7 +255,7 @@ begin
     from weir_internal.queues q
     where q.name = p_queue
         and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
-        and pg_column_size(p_payload) <= q.message_bytes_max and q.backlog_max is null
+        and octet_length(p_payload) <= q.message_bytes_max and strpos(p_payload, E'\\u') = 0 and q.backlog_max is null
         and pg_sequence_last_value('weir_log.log_ring') = p_ring and pg_current_xact_id() is not null
         and (coalesce(pg_sequence_last_value(q.waiting), 0) = 0 or weir_log.wake(q) is not null)
     returning id into v_id;

@@ -64,7 +64,7 @@ as $body$
 begin
     return array(
         select row(a.id, t.txid, pg_sequence_last_value('weir_log.log_%1$s_segment'), l.lane, r.id, r.enqueued_at,
-                   r.group_no, null, null, null, null)::weir_internal.found_record
+                   r.group_no, null, null, null, null, null)::weir_internal.found_record
         from unnest(p_ids, p_txids) a (id, txid)
         cross join lateral (values (a.txid), ('1'::xid8)) t (txid) -- 1: it was adopted since
         cross join unnest(p_lanes) l (lane)
@@ -95,7 +95,7 @@ begin
             where s.queue_no = p_queue and s.lane = v_lane and s.seg > v_seg order by s.seg limit 1;
             exit when not found;
             v_out := v_out || array(
-                select row(a.id, t.txid, v_seg, v_lane, r.id, r.enqueued_at, r.group_no, null, null, null, null)
+                select row(a.id, t.txid, v_seg, v_lane, r.id, r.enqueued_at, r.group_no, null, null, null, null, null)
                     ::weir_internal.found_record
                 from unnest(p_ids, p_txids) a (id, txid)
                 cross join lateral (values (a.txid), ('1'::xid8)) t (txid)

@@ -32,8 +32,8 @@ declare
 begin
     return array(
         select row(a.id, s.txid, %3$s, s.lane, s.id, coalesce(s.enqueued_times[m.i], s.enqueued_at), s.group_no,
-                   coalesce(s.attempts[m.i], 0), s.keys[m.i], s.headers[m.i], s.payloads[m.i])
-            ::weir_internal.found_record
+                   coalesce(s.attempts[m.i], 0), s.keys[m.i], s.headers[m.i], s.payloads[m.i],
+                   s.bodies[m.i])::weir_internal.found_record
         from weir_log.%2$s s
         cross join unnest(p_ids) a (id)
         cross join lateral (

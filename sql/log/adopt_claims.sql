@@ -30,7 +30,7 @@ begin
         for u in select * from weir_log.unfinished(g.no, k.lane, k.stripe, c.low, 'infinity', null) loop
             v_messages := array(
                 select row(null, q.no, g.no, null, m.id, m.attempts + u.attempt, m.key, m.headers, m.payload,
-                           m.enqueued_at, 'it came here in a dump')::weir_internal.delayed_row
+                           m.body, m.enqueued_at, 'it came here in a dump')::weir_internal.delayed_row
                 from weir_log.read_source(
                     coalesce(u.src, row(u.seg, u.lane, u.from_txid, u.from_pos, u.txid, u.pos)::weir_internal.source),
                     q.no, g.no, u.ids) m);
@@ -45,7 +45,8 @@ begin
     end loop;
     if g.keyed then
         v_all := v_all || array(
-            select row(null, q.no, g.no, null, m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at, null)
+            select row(null, q.no, g.no, null, m.id, m.attempts, m.key, m.headers, m.payload, m.body,
+                       m.enqueued_at, null)
                 ::weir_internal.delayed_row
             from weir_log.in_key_queues m where m.group_no = g.no order by m.no);
         perform weir_log.clear_key_queues(g);

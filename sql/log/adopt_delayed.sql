@@ -34,7 +34,8 @@ begin
         delete from weir_log.delayed
         where ctid = any(array(select w.row from wanted w where w.split or w.groups = '{}')))
     insert into weir_log.delayed
-    select d.txid, d.queue_no, g, d.due_at, d.id, d.attempts, d.key, d.headers, d.payload, d.enqueued_at, d.reason
+    select d.txid, d.queue_no, g, d.due_at, d.id, d.attempts, d.key, d.headers, d.payload, d.body,
+        d.enqueued_at, d.reason
     from wanted w
     cross join lateral (select * from weir_log.delayed t where t.ctid = w.row) d
     cross join unnest(w.groups) g

@@ -81,7 +81,7 @@ begin
         end if;
     end loop;
     perform weir_log.adopt_messages(q, g, p_lane, array(
-        select row(null, q.no, g.no, null, m.id, 0, m.key, m.headers, m.payload, m.enqueued_at, null)
+        select row(null, q.no, g.no, null, m.id, 0, m.key, m.headers, m.payload, m.body, m.enqueued_at, null)
             ::weir_internal.delayed_row
         from generate_subscripts(v_late, 1) i
         cross join lateral weir_log.read_source(

@@ -1,11 +1,12 @@
--- weir_log.append_batch(q, p_ids, p_payloads, p_keys, p_headers, p_priority)
+-- weir_log.append_batch(q, p_ids, p_payloads, p_bodies, p_keys, p_headers, p_priority)
 -- Appends messages as few records: one a lane, each under about 128 KiB and 1,000 messages, so that a claim of a few of
 -- them stays cheap.
 --
 -- Parameters:
 --   q           the queue
 --   p_ids       rising, one a message, from weir_internal.next_ids
---   p_payloads  one a message
+--   p_payloads  one a message, null where it has a body
+--   p_bodies    null, or one a message
 --   p_keys      null, or one a message
 --   p_headers   null, or one a message
 --   p_priority  of all of them
@@ -13,7 +14,8 @@
 -- Raises: none
 -- Locks: ROW EXCLUSIVE on the open segment, until the transaction ends.
 create or replace function weir_log.append_batch(
-    q weir_internal.queues, p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_priority int)
+    q weir_internal.queues, p_ids bigint[], p_payloads text[], p_bodies bytea[], p_keys text[], p_headers jsonb[],
+    p_priority int)
 returns void
 language plpgsql
 as $$
@@ -21,14 +23,15 @@ declare
     r weir_internal.log_record;
     m record;
     v_count int := coalesce(cardinality(p_ids), 0);
+    v_bytes bigint := pg_column_size(p_payloads) + coalesce(pg_column_size(p_bodies), 0);
     v_chunk int := 1000;
     v_from int := 1;
     v_to int;
 begin
     r.queue_no := q.no;
     r.enqueued_at := weir_internal.clock();
-    if v_count > 1 and pg_column_size(p_payloads) > 131072 then
-        v_chunk := greatest(1, least(1000, 131072::bigint * v_count / pg_column_size(p_payloads)));
+    if v_count > 1 and v_bytes > 131072 then
+        v_chunk := greatest(1, least(1000, 131072::bigint * v_count / v_bytes));
     end if;
     if p_keys is null or array_remove(p_keys, null) = '{}' then
         r.lane := p_priority;
@@ -36,9 +39,12 @@ begin
             v_to := least(v_from + v_chunk - 1, v_count);
             if v_to - v_from + 1 < v_count then
                 r.payloads := array(select p_payloads[i] from generate_series(v_from, v_to) i); -- [a:b] would copy all
+                r.bodies := case when p_bodies is not null
+                    then array(select p_bodies[i] from generate_series(v_from, v_to) i) end;
                 r.headers := case when p_headers is not null then p_headers[v_from:v_to] end;
             else
                 r.payloads := p_payloads;
+                r.bodies := p_bodies;
                 r.headers := p_headers;
             end if;
             r.id := p_ids[v_to];
@@ -65,6 +71,7 @@ begin
                 then array(select p_ids[i] from unnest(m.places) i) end;
             r.keys := case when m.lane >= 16 then array(select p_keys[i] from unnest(m.places) i) end;
             r.payloads := array(select p_payloads[i] from unnest(m.places) i);
+            r.bodies := case when p_bodies is not null then array(select p_bodies[i] from unnest(m.places) i) end;
             r.headers := case when p_headers is not null
                 then array(select p_headers[i] from unnest(m.places) i) end;
             perform weir_log.append_record(r);

@@ -19,8 +19,9 @@ begin
         return;
     end if;
     insert into weir_internal.dead_letters
-        (queue_no, group_no, id, key, headers, payload, enqueued_at, attempts, died_at, reason)
-    select q.no, g.no, m.id, m.key, m.headers, m.payload, m.enqueued_at, m.attempts, weir_internal.clock(), p_reason
+        (queue_no, group_no, id, key, headers, payload, body, enqueued_at, attempts, died_at, reason)
+    select q.no, g.no, m.id, m.key, m.headers, m.payload, m.body, m.enqueued_at, m.attempts,
+        weir_internal.clock(), p_reason
     from unnest(p_messages) m
     on conflict (group_no, id) do update
     set attempts = excluded.attempts, died_at = excluded.died_at, reason = excluded.reason;

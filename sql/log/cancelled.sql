@@ -68,10 +68,11 @@ begin
                     case when o.keys is not null then array_agg(u.key order by u.i) end,
                     array_agg(u.payload order by u.i),
                     case when o.headers is not null then array_agg(u.headers order by u.i) end,
-                    case when o.enqueued_times is not null then array_agg(u.enqueued_at order by u.i) end
-                into o.n, o.first_id, o.ids, o.attempts, o.keys, o.payloads, o.headers, o.enqueued_times
-                from unnest(v_ids, o.attempts, o.keys, o.payloads, o.headers, o.enqueued_times)
-                    with ordinality u (id, attempt, key, payload, headers, enqueued_at, i)
+                    case when o.enqueued_times is not null then array_agg(u.enqueued_at order by u.i) end,
+                    case when o.bodies is not null then array_agg(u.body order by u.i) end
+                into o.n, o.first_id, o.ids, o.attempts, o.keys, o.payloads, o.headers, o.enqueued_times, o.bodies
+                from unnest(v_ids, o.attempts, o.keys, o.payloads, o.headers, o.enqueued_times, o.bodies)
+                    with ordinality u (id, attempt, key, payload, headers, enqueued_at, body, i)
                 where u.id <> all(v_gone);
             end if;
             if o.n > 0 then

@@ -53,7 +53,7 @@ begin
     loop
         if cardinality(v_rows) < p_want and v_bytes < 33554432 then
             v_rows := array_append(v_rows, l);
-            v_bytes := v_bytes + pg_column_size(l.payload);
+            v_bytes := v_bytes + coalesce(pg_column_size(l.payload), pg_column_size(l.body));
         else -- too many for this call: due again, past the position this call will reach
             l.txid := pg_current_xact_id();
             l.due_at := greatest(p_now, c.due_at) + interval '1 microsecond';
@@ -69,7 +69,7 @@ begin
     loop
         exit when v_bytes >= 33554432;
         v_rows := array_append(v_rows, l);
-        v_bytes := v_bytes + pg_column_size(l.payload);
+        v_bytes := v_bytes + coalesce(pg_column_size(l.payload), pg_column_size(l.body));
         c.due_at := l.due_at;
         c.due_id := l.id;
     end loop;

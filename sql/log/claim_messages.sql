@@ -12,7 +12,7 @@
 -- Raises: claim_messages: WR016
 -- Locks: ACCESS SHARE on one segment.
 create or replace function weir_log.claim_messages(c weir_internal.claim, p_queue int, p_ids int8multirange)
-returns table (id bigint, key text, headers jsonb, payload jsonb, enqueued_at timestamptz, attempts int)
+returns table (id bigint, key text, headers jsonb, payload text, body bytea, enqueued_at timestamptz, attempts int)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -34,7 +34,7 @@ end
 $$;
 create or replace function weir_log.read_source(
     s weir_internal.source, p_queue int, p_group int, p_ids int8multirange)
-returns table (id bigint, key text, headers jsonb, payload jsonb, enqueued_at timestamptz, attempts int)
+returns table (id bigint, key text, headers jsonb, payload text, body bytea, enqueued_at timestamptz, attempts int)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -53,12 +53,13 @@ begin
         exit when weir_log.segment_table(s.seg) = v_table;
     end loop;
     return query
-    select coalesce(u.id, r.id - r.n + u.i), u.key, u.headers, u.payload, coalesce(u.enqueued_at, r.enqueued_at),
-        coalesce(u.attempts, 0)::int
+    select coalesce(u.id, r.id - r.n + u.i), u.key, u.headers, u.payload, u.body,
+        coalesce(u.enqueued_at, r.enqueued_at), coalesce(u.attempts, 0)::int
     from unnest(v_records) with ordinality r
-        (txid, id, n, queue_no, lane, group_no, enqueued_at, ids, attempts, enqueued_times, keys, headers, payloads, i)
-    cross join lateral unnest(r.ids, r.keys, r.headers, r.payloads, r.enqueued_times, r.attempts)
-        with ordinality as u (id, key, headers, payload, enqueued_at, attempts, i)
+        (txid, id, n, queue_no, lane, group_no, enqueued_at, ids, attempts, enqueued_times, keys, headers, payloads,
+         bodies, i)
+    cross join lateral unnest(r.ids, r.keys, r.headers, r.payloads, r.bodies, r.enqueued_times, r.attempts)
+        with ordinality as u (id, key, headers, payload, body, enqueued_at, attempts, i)
     where coalesce(u.id, r.id - r.n + u.i) <@ p_ids
     order by r.i, u.i;
 end

@@ -44,7 +44,8 @@ begin
     v_each := greatest(1, least(p_want, 268435456 / q.message_bytes_max) / cardinality(h.key_queues));
     v_start := weir_internal.ttl_start(g);
     v_messages := array(
-        select row(null, null, null, null, m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at, m.reason)
+        select row(null, null, null, null, m.id, m.attempts, m.key, m.headers, m.payload, m.body,
+                   m.enqueued_at, m.reason)
             ::weir_internal.delayed_row
         from unnest(h.key_queues, h.alone) l (key_queue, alone)
         cross join lateral (

@@ -34,6 +34,7 @@ begin
     r.keys := o.keys;
     r.headers := o.headers;
     r.payloads := o.payloads;
+    r.bodies := o.bodies;
     v_seg := weir_log.append_record(r);
     c.src := row(v_seg, -1, pg_current_xact_id(), r.id - 1, pg_current_xact_id(), r.id)::weir_internal.source;
     c.id := nextval('weir_internal.claim_numbers');

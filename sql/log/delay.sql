@@ -1,4 +1,4 @@
--- weir_log.delay(q, p_id, p_payload, p_key, p_headers, p_delay), weir_log.due_at(p_delay)
+-- weir_log.delay(q, p_id, p_payload, p_body, p_key, p_headers, p_delay), weir_log.due_at(p_delay)
 -- Keeps a message until it is due. Every group claims it from there.
 --
 -- A group first stores the time it claims up to in the sequence delayed_clock and then takes its snapshot. Here the
@@ -9,7 +9,8 @@
 -- Parameters:
 --   q          the queue
 --   p_id       the message's id
---   p_payload  jsonb, not null
+--   p_payload  the JSON text; null where there is a body
+--   p_body     bytes, or null
 --   p_key      null or the key
 --   p_headers  a jsonb object or null
 --   p_delay    delay: positive; due_at: 0 to 10 years
@@ -17,7 +18,7 @@
 -- Raises: WR006
 -- Locks: ROW EXCLUSIVE on `delayed`, until the transaction ends.
 create or replace function weir_log.delay(
-    q weir_internal.queues, p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval)
+    q weir_internal.queues, p_id bigint, p_payload text, p_body bytea, p_key text, p_headers jsonb, p_delay interval)
 returns void
 language plpgsql
 as $$
@@ -27,8 +28,8 @@ begin
             using errcode = 'WR006', hint = 'The message would never be delivered. Give a shorter delay.';
     end if;
     perform weir_log.mark_special(q);
-    insert into weir_log.delayed (txid, queue_no, due_at, id, attempts, key, headers, payload, enqueued_at)
-    select pg_current_xact_id(), q.no, weir_log.due_at(p_delay), p_id, 0, p_key, p_headers, p_payload,
+    insert into weir_log.delayed (txid, queue_no, due_at, id, attempts, key, headers, payload, body, enqueued_at)
+    select pg_current_xact_id(), q.no, weir_log.due_at(p_delay), p_id, 0, p_key, p_headers, p_payload, p_body,
         weir_internal.clock();
 end
 $$;

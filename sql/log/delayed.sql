@@ -35,12 +35,14 @@ begin
               and l.due_at > weir_internal.clock()
           offset 0) d; -- found by the id, whatever max would make of it
     return query
-    select l.id, l.due_at, l.attempts::int, l.key, l.payload, l.headers, l.enqueued_at, l.reason
+    select l.id, l.due_at, l.attempts::int, l.key, j.payload, l.headers, l.enqueued_at, l.reason,
+        coalesce(l.body, case when j.payload is null then convert_to(l.payload, 'UTF8') end), l.payload
     from (select * from weir_log.delayed w
           where w.queue_no = q.no and (w.due_at, w.id) > (
               coalesce(v_after, weir_internal.clock()),
               case when v_after is null then 9223372036854775807 else p_after end)
           order by w.due_at, w.id limit 10000) l
+    cross join lateral (select weir_internal.jsonb_of(l.payload) as payload) j
     where weir_log.is_for(g, l)
     limit p_max;
 end

@@ -62,8 +62,8 @@ begin
                      else 'w' end::"char",
                 v.pos
             from served v order by v.i)
-        select array_agg(row(null, q.no, g.no, null, m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at,
-                             null)::weir_internal.delayed_row) as messages,
+        select array_agg(row(null, q.no, g.no, null, m.id, m.attempts, m.key, m.headers, m.payload, m.body,
+                             m.enqueued_at, null)::weir_internal.delayed_row) as messages,
             array_agg(v.key_queue) as names, (select jsonb_object_agg(v.key_queue, v.n) from served v) as flight
         into s
         from served v cross join lateral unnest(v.rows) m

@@ -104,8 +104,8 @@ begin
             is_so := is_so and (weir_log.queue_claimed(q, g, v_lane, u, array[p_key_queue]) = '{}') is true;
         end loop;
     end loop;
-    is_so := is_so and not exists ( -- the claim was there until just now, and has left messages ahead
-        select from weir_log.parked p
-        where p.group_no = g.no and p.key_queue = p_key_queue and p.no < p_no);
+    is_so := is_so and ( -- the claim was there until just now, and has left messages ahead
+        select true from weir_log.parked p
+        where p.group_no = g.no and p.key_queue = p_key_queue and p.no < p_no order by p.no limit 1) is null;
 end
 $$;

@@ -26,7 +26,7 @@ begin
         select row(q.no, m.id, p_what, weir_internal.clock(), null, null, m.attempts, p_results[m.i], p_reason)
             ::weir_internal.job_event
         from unnest(p_messages) with ordinality m
-            (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, enqueued_at, reason, i)
+            (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, body, enqueued_at, reason, i)
         where m.headers -> 'job' @> '{"tracked": true}'));
     if p_what = 4 then
         return;
@@ -34,7 +34,7 @@ begin
     for s in
         select j.workflow, j.no, p_results[m.i] as result -- what a header says counts only if it is so
         from unnest(p_messages) with ordinality m
-            (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, enqueued_at, reason, i)
+            (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, body, enqueued_at, reason, i)
         cross join lateral (
             select case when m.headers #>> '{job,workflow}' ~ '^[0-9]{1,18}$'
                        then (m.headers #>> '{job,workflow}')::bigint end as no) h

@@ -22,7 +22,7 @@
 -- Raises: WR001, WR006, WR007, WR008, WR012, WR019, WR020, WR050, 40P01
 -- Locks: those of claim_unique_keys; ROW EXCLUSIVE on the open segment (or on `delayed`), until the transaction ends.
 create or replace function weir_log.enqueue(
-    p_queue text, p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamptz[],
+    p_queue text, p_kinds text[], p_args json[], p_keys text[], p_headers jsonb[], p_due timestamptz[],
     p_delay interval, p_priority int, p_unique_keys text[], p_unique boolean, p_unique_for interval,
     p_tracked boolean, out ids bigint[], out repeated boolean[])
 language plpgsql
@@ -43,12 +43,12 @@ begin
         return;
     end if;
     select e.ids, e.repeated into ids, repeated
-    from weir_log.enqueue_jobs(q, p_kinds, p_args, p_keys, p_headers, p_due, p_delay,
+    from weir_log.enqueue_jobs(q, p_kinds, p_args::text[], p_keys, p_headers, p_due, p_delay,
         p_priority, p_unique_keys, p_unique, p_unique_for, p_tracked, null) e;
 end
 $$;
 create or replace function weir_log.enqueue_jobs(
-    q weir_internal.queues, p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamptz[],
+    q weir_internal.queues, p_kinds text[], p_args text[], p_keys text[], p_headers jsonb[], p_due timestamptz[],
     p_delay interval, p_priority int, p_unique_keys text[], p_unique boolean, p_unique_for interval,
     p_tracked boolean, p_marks jsonb[], out ids bigint[], out repeated boolean[])
 language plpgsql
@@ -73,7 +73,7 @@ begin
             || case when p_tracked then jsonb_build_object('job', coalesce(u.mark, '{}') || '{"tracked": true}')
                     when u.mark is not null then jsonb_build_object('job', u.mark) else '{}' end
         from unnest(p_kinds, p_headers, p_marks) with ordinality u (kind, headers, mark, i) order by u.i);
-    perform weir_internal.check_batch(q.name, q.message_bytes_max, p_args, p_keys, v_headers);
+    perform weir_internal.check_batch(q.name, q.message_bytes_max, p_args, null, p_keys, v_headers);
     if p_priority is not null then
         perform weir_internal.check_priority(q.name, q.priorities, p_priority, p_keys is not null);
     end if;
@@ -90,7 +90,7 @@ begin
         perform weir_log.admit(q, (select count(*) from unnest(repeated) r where not r)::int);
     end if;
     if p_due is not null then
-        perform weir_log.delay(q, u.id, u.args, u.key, u.headers, u.due - v_now)
+        perform weir_log.delay(q, u.id, u.args, null, u.key, u.headers, u.due - v_now)
         from unnest(ids, repeated, p_args, p_keys, v_headers, p_due) u (id, repeated, args, key, headers, due)
         where not u.repeated and u.due > v_now;
     end if;
@@ -100,7 +100,7 @@ begin
     into n
     from unnest(ids, repeated, p_args, p_keys, v_headers, p_due) u (id, repeated, args, key, headers, due)
     where not u.repeated and (u.due > v_now) is not true;
-    perform weir_log.append_batch(q, n.ids, n.args, n.keys, n.headers, coalesce(p_priority, 0))
+    perform weir_log.append_batch(q, n.ids, n.args, null, n.keys, n.headers, coalesce(p_priority, 0))
     where n.ids is not null;
     if p_tracked then
         perform weir_log.append_job_event(array(

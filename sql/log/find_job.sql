@@ -43,7 +43,7 @@ begin
     foreach v_table in array array['log_0', 'log_1', 'log_2', 'rest'] loop
         execute format(
             'select l.txid, l.id, l.n, l.queue_no, l.lane, l.group_no, l.enqueued_at, l.ids, l.attempts,
-                 l.enqueued_times, l.keys, l.headers, l.payloads
+                 l.enqueued_times, l.keys, l.headers, l.payloads, l.bodies
              from unnest($2 || -1) u (lane)
              cross join lateral (
                  select * from weir_log.%s s
@@ -57,7 +57,7 @@ begin
             txid := r.txid;
             lane := r.lane;
             message := row(r.txid, q.no, null, null, p_id, 0, r.keys[i], r.headers[i], r.payloads[i],
-                coalesce(r.enqueued_times[i], r.enqueued_at), null)::weir_internal.delayed_row;
+                r.bodies[i], coalesce(r.enqueued_times[i], r.enqueued_at), null)::weir_internal.delayed_row;
         end if;
         exit when lane >= 0;
     end loop;
@@ -66,7 +66,8 @@ begin
         txid := message.txid;
     end if;
     if message.id is null then
-        select '1'::xid8, q.no, p.group_no, null, p.id, 0, p.key, p.headers, p.payload, p.enqueued_at, null into message
+        select '1'::xid8, q.no, p.group_no, null, p.id, 0, p.key, p.headers, p.payload, p.body, p.enqueued_at, null
+        into message
         from weir_internal.groups g
         join weir_log.parked p on p.group_no = g.no and p.id = p_id
         where g.queue_no = q.no limit 1;

@@ -32,9 +32,10 @@ begin
         o.n := 0;
         return o;
     elsif o.n = 1 then
-        if weir_internal.hash_of(o.keys[1], c.lane) = any(c.keys) or exists (
-                select from weir_log.parked p
-                where p.group_no = g.no and p.key_queue = weir_internal.line_of(o.keys[1], c.lane)) then
+        if weir_internal.hash_of(o.keys[1], c.lane) = any(c.keys) or (
+                select true from weir_log.parked p
+                where p.group_no = g.no and p.key_queue = weir_internal.line_of(o.keys[1], c.lane)
+                order by p.no limit 1) then -- the order tells the planner which index
             v_queues := array[weir_internal.line_of(o.keys[1], c.lane)];
         end if;
     elsif c.keys <> '{}' or exists (select from weir_log.parked p where p.group_no = g.no) then
@@ -43,7 +44,8 @@ begin
             from (select distinct u as key from unnest(o.keys) u) k
             where weir_internal.hash_of(k.key, c.lane) in (select unnest(c.keys))
                 or (select true from weir_log.parked p
-                    where p.group_no = g.no and p.key_queue = weir_internal.line_of(k.key, c.lane) limit 1));
+                    where p.group_no = g.no and p.key_queue = weir_internal.line_of(k.key, c.lane)
+                    order by p.no limit 1));
     end if;
     if v_queues = '{}' then
         return o;

@@ -26,7 +26,8 @@ as $$
 declare
     m weir_internal.delayed_row;
 begin
-    select '1'::xid8, k.queue_no, k.group_no, null, k.id, 0, k.key, k.headers, k.payload, k.enqueued_at, null into m
+    select '1'::xid8, k.queue_no, k.group_no, null, k.id, 0, k.key, k.headers, k.payload, k.body, k.enqueued_at, null
+    into m
     from weir_log.in_key_queues k where k.id = p_id and k.queue_no = q.no limit 1;
     return m;
 end

@@ -12,7 +12,7 @@
 -- Raises: 40P01
 -- Locks: those of claim_unique_keys.
 create or replace function weir_log.keep_unique(
-    q weir_internal.queues, p_ids bigint[], p_kinds text[], p_args jsonb[], p_keys text[], p_unique boolean,
+    q weir_internal.queues, p_ids bigint[], p_kinds text[], p_args text[], p_keys text[], p_unique boolean,
     p_until timestamptz, out ids bigint[], out repeated boolean[])
 language plpgsql
 as $$
@@ -22,7 +22,7 @@ declare
     v_first bigint[];
 begin
     v_digests := array(
-        select case when p_unique or u.key is not null then weir_internal.job_digest(u.kind, u.args, u.key) end
+        select case when p_unique or u.key is not null then weir_internal.job_digest(u.kind, u.args::jsonb, u.key) end
         from unnest(p_kinds, p_args, p_keys) with ordinality u (kind, args, key, i) order by u.i);
     select array_agg(t.key order by t.key), array_agg(t.id order by t.key) into v_keys, v_first
     from (select u.key, min(u.id) as id from unnest(v_digests, p_ids) u (key, id)

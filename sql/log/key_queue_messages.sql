@@ -14,7 +14,7 @@ begin
     if to_regclass('weir_log.in_key_queues') is not null then
         return query execute
             'select null::xid8, k.queue_no, k.group_no, null::timestamptz, k.id, k.attempts, k.key, k.headers,
-                 k.payload, k.enqueued_at, null::text
+                 k.payload, k.body, k.enqueued_at, null::text
              from weir_log.in_key_queues k where k.group_no = $1 order by k.no'
         using g.no;
     end if;

@@ -61,7 +61,8 @@ begin
     else -- given back just now, perhaps
         behind := behind || array(
             select a from unnest(v_asked) a
-            where (select true from weir_log.parked p where p.group_no = g.no and p.key_queue = a limit 1));
+            where (select true from weir_log.parked p
+                   where p.group_no = g.no and p.key_queue = a order by p.no limit 1));
     end if;
 end
 $$;
@@ -72,9 +73,9 @@ as $$
 begin
     return array(
         select row(null, null, null, null, coalesce(u.id, o.first_id + u.i - 1), 0, u.key, u.headers, u.payload,
-                   coalesce(u.enqueued_at, o.enqueued_at), null)::weir_internal.delayed_row
-        from unnest(o.ids, o.keys, o.headers, o.payloads, o.enqueued_times) with ordinality
-            u (id, key, headers, payload, enqueued_at, i)
+                   u.body, coalesce(u.enqueued_at, o.enqueued_at), null)::weir_internal.delayed_row
+        from unnest(o.ids, o.keys, o.headers, o.payloads, o.bodies, o.enqueued_times) with ordinality
+            u (id, key, headers, payload, body, enqueued_at, i)
         where weir_internal.line_of(u.key, p_lane) in (select unnest(p_key_queues))
         order by u.i);
 end
@@ -86,12 +87,13 @@ as $$
 begin
     select count(*), array_agg(m.id order by m.i), array_agg(m.key order by m.i), array_agg(m.payload order by m.i),
         case when o.headers is not null then array_agg(m.headers order by m.i) end,
-        case when o.enqueued_times is not null then array_agg(m.enqueued_at order by m.i) end
-    into o.n, o.ids, o.keys, o.payloads, o.headers, o.enqueued_times
+        case when o.enqueued_times is not null then array_agg(m.enqueued_at order by m.i) end,
+        case when o.bodies is not null then array_agg(m.body order by m.i) end
+    into o.n, o.ids, o.keys, o.payloads, o.headers, o.enqueued_times, o.bodies
     from (
-        select coalesce(u.id, o.first_id + u.i - 1) as id, u.i, u.key, u.payload, u.headers, u.enqueued_at
-        from unnest(o.ids, o.keys, o.headers, o.payloads, o.enqueued_times) with ordinality
-            u (id, key, headers, payload, enqueued_at, i)
+        select coalesce(u.id, o.first_id + u.i - 1) as id, u.i, u.key, u.payload, u.headers, u.enqueued_at, u.body
+        from unnest(o.ids, o.keys, o.headers, o.payloads, o.bodies, o.enqueued_times) with ordinality
+            u (id, key, headers, payload, body, enqueued_at, i)
         where weir_internal.line_of(u.key, p_lane) not in (select unnest(p_key_queues))) m;
     o.first_id := o.ids[1];
     return o;

@@ -25,8 +25,8 @@ declare
     v_first xid8;
     v_slowest int; -- the group of that cursor
     v_late xid8[]; -- these: transactions that were in progress in its snapshots
-    v_size text := '200 + pg_column_size(t.payloads) + coalesce(pg_column_size(t.headers), 0)
-                        + coalesce(pg_column_size(t.keys), 0)';
+    v_size text := '200 + pg_column_size(t.payloads) + coalesce(pg_column_size(t.bodies), 0)
+                        + coalesce(pg_column_size(t.headers), 0) + coalesce(pg_column_size(t.keys), 0)';
 begin
     rows := '{}';
     bytes := 0;

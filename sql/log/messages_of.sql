@@ -23,7 +23,7 @@ begin
         continue when isempty(c.ids * p_ids);
         v_out := v_out || array(
             select row(null, q.no, c.group_no, null, m.id, m.attempts + c.attempt + p_uncounted, m.key, m.headers,
-                       m.payload, m.enqueued_at, p_reason)::weir_internal.delayed_row
+                       m.payload, m.body, m.enqueued_at, p_reason)::weir_internal.delayed_row
             from weir_log.claim_messages(c, q.no, c.ids * p_ids) m);
     end loop;
     return v_out;

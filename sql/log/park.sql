@@ -40,7 +40,7 @@ begin
     insert into weir_log.parked
     select q.no, g.no, m.key_queue,
         case when p_claim_row is not null then least(v_no, coalesce(f.no, v_no + 16384) - 16384) else v_no end + m.i,
-        m.lane, m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at,
+        m.lane, m.id, m.attempts, m.key, m.headers, m.payload, m.body, m.enqueued_at,
         case when p_holder is not null then null
              when m.due_at > coalesce(m.before, '-infinity') then m.due_at
              when m.due_at is null and m.place = 1 and (f.no is null or p_claim_row is not null) then v_now end,
@@ -50,7 +50,7 @@ begin
             max(u.due_at) over (partition by n.key_queue order by u.i
                 rows between unbounded preceding and 1 preceding) as before
         from unnest(p_messages) with ordinality u
-            (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, enqueued_at, reason, i)
+            (txid, queue_no, group_no, due_at, id, attempts, key, headers, payload, body, enqueued_at, reason, i)
         cross join lateral (select coalesce(p_lane, (weir_log.lanes_of(q, 'k' || u.key))[1], 0) as lane) l
         cross join lateral (select weir_internal.line_of(u.key, l.lane) as key_queue) n) m
     left join lateral (

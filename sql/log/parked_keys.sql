@@ -52,7 +52,8 @@ begin
         select * from weir_log.parked p where p.group_no = g.no and p.key_queue = l.key_queue order by p.no limit 1) h
     cross join lateral (
         select count(*) as messages
-        from (select from weir_log.parked p where p.group_no = g.no and p.key_queue = l.key_queue limit 1000) c) n;
+        from (select from weir_log.parked p
+              where p.group_no = g.no and p.key_queue = l.key_queue order by p.no limit 1000) c) n;
     if g.keyed then
         return query
         with recursive queues (key_queue) as (
@@ -74,7 +75,7 @@ begin
         cross join lateral (
             select count(*) as messages
             from (select from weir_log.key_queues m
-                  where m.group_no = g.no and m.key_queue = l.key_queue and m.no > s.pos limit 1000) c) n
+                  where m.group_no = g.no and m.key_queue = l.key_queue and m.no > s.pos order by m.no limit 1000) c) n
         limit p_max;
     end if;
 end

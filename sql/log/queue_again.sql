@@ -58,7 +58,8 @@ language plpgsql
 as $$
 begin
     perform weir_log.park(q, g, null, array(
-            select row(null, null, null, null, m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at, m.reason)
+            select row(null, null, null, null, m.id, m.attempts, m.key, m.headers, m.payload, m.body,
+                       m.enqueued_at, m.reason)
                 ::weir_internal.delayed_row
             from unnest(p_messages) m),
         null, null, true);

@@ -26,23 +26,26 @@ begin
         union all
         select d.group_no, d.id, 'dead', null, d.attempts, d.died_at, null, null, null, d.reason, 3
         from groups k join weir_internal.dead_letters d on d.group_no = (k.g).no and d.id = any(p_ids))
-    select b.id, b.key, b.payload, b.headers, b.enqueued_at, coalesce(m.states, '{}'), coalesce(m.details, '{}')
+    select b.id, b.key, j.payload, b.headers, b.enqueued_at, coalesce(m.states, '{}'), coalesce(m.details, '{}'),
+        coalesce(b.body, case when j.payload is null then convert_to(b.payload, 'UTF8') end), b.payload
     from unnest(p_ids) with ordinality w (id, i)
     cross join lateral (
-        (select f.id, f.key, f.payload, f.headers, f.enqueued_at from unnest(v_found) f where f.id = w.id limit 1)
+        (select f.id, f.key, f.payload, f.headers, f.enqueued_at, f.body
+         from unnest(v_found) f where f.id = w.id limit 1)
         union all
-        (select l.id, l.key, l.payload, l.headers, l.enqueued_at
+        (select l.id, l.key, l.payload, l.headers, l.enqueued_at, l.body
          from weir_log.delayed l where l.id = w.id and l.queue_no = q.no limit 1)
         union all
-        (select p.id, p.key, p.payload, p.headers, p.enqueued_at
+        (select p.id, p.key, p.payload, p.headers, p.enqueued_at, p.body
          from groups k join weir_log.parked p on p.group_no = (k.g).no and p.id = w.id limit 1)
         union all
-        (select n.id, n.key, n.payload, n.headers, n.enqueued_at
+        (select n.id, n.key, n.payload, n.headers, n.enqueued_at, n.body
          from weir_log.in_key_queues n where n.id = w.id and n.queue_no = q.no limit 1)
         union all
-        (select d.id, d.key, d.payload, d.headers, d.enqueued_at
+        (select d.id, d.key, d.payload, d.headers, d.enqueued_at, d.body
          from groups k join weir_internal.dead_letters d on d.group_no = (k.g).no and d.id = w.id limit 1)
         limit 1) b
+    cross join lateral (select weir_internal.jsonb_of(b.payload) as payload) j
     cross join lateral (
         select jsonb_object_agg((k.g).name, coalesce(s.state, 'done')) as states,
             jsonb_object_agg((k.g).name, jsonb_strip_nulls(jsonb_build_object(

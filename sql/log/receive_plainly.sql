@@ -92,8 +92,9 @@ begin
     end if;
     select t.ids is not null or t.attempts is not null or t.enqueued_at < v_since,
         case when t.txid = v_txid then greatest(0, v_pos - t.id + t.n) else 0 end, t.txid, t.id, t.txid,
-        t.id, t.n, t.enqueued_at, t.keys, t.headers, t.payloads
-    into v_other, v_skip, v_from_txid, v_record, v_txid, r.id, r.n, r.enqueued_at, r.keys, r.headers, r.payloads
+        t.id, t.n, t.enqueued_at, t.keys, t.headers, t.payloads, t.bodies
+    into v_other, v_skip, v_from_txid, v_record, v_txid,
+        r.id, r.n, r.enqueued_at, r.keys, r.headers, r.payloads, r.bodies
     from weir_log.log_%2$s t
     where t.queue_no = v_queue and t.lane = 0 and (t.txid, t.id) > (v_txid, v_pos)
         and pg_visible_in_snapshot(t.txid, case when t.txid < pg_snapshot_xmax(v_cur) then v_cur else v_now end)
@@ -120,7 +121,7 @@ begin
     v_ids := int8multirange(int8range(v_pos - v_taken + 1, v_pos + 1));
     v_out := array[case when v_taken = r.n
         then row(v_claim, v_taken, v_pos - v_taken + 1, null, 1, null, r.keys, r.payloads, r.headers, r.enqueued_at,
-            null)::weir.message_record
+            null, r.bodies)::weir.message_record
         else weir_internal.slice(r, v_claim, v_skip, v_taken) end];
     if v_taken < p_max or v_renew then
         if v_renew then

@@ -22,7 +22,7 @@ begin
     perform weir_log.mark_special(q);
     insert into weir_log.delayed
     select pg_current_xact_id(), q.no, g.no, weir_log.due_at(coalesce(p_delay, weir_internal.backoff(g, m.attempts))),
-        m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at, m.reason
+        m.id, m.attempts, m.key, m.headers, m.payload, m.body, m.enqueued_at, m.reason
     from unnest(p_messages) m;
     if pg_sequence_last_value(q.waiting) > 0 then
         perform weir_log.wake(q);

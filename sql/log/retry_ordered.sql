@@ -36,7 +36,8 @@ begin
     p_messages := array(
         select row(null, null, null, least(v_now + coalesce(p_delay, weir_internal.backoff(g, m.attempts)),
                                            case when g.ttl > interval '0' then m.enqueued_at + g.ttl end), -- gone
-                   m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at, m.reason)::weir_internal.delayed_row
+                   m.id, m.attempts, m.key, m.headers, m.payload, m.body, m.enqueued_at, m.reason)
+                   ::weir_internal.delayed_row
         from unnest(p_messages) m);
     foreach e in array p_parts loop
         v_put := '{}';

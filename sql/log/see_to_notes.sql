@@ -26,7 +26,10 @@ begin
             where p.group_no = -g.no and p.due_at <= p_now and p.holder is null order by p.due_at limit 1000) t
     loop
         continue when not weir_log.try_lanes(q, g, n.key_queue);
-        delete from weir_log.parked p where p.group_no = -g.no and p.key_queue = n.key_queue;
+        delete from weir_log.parked p
+        where p.ctid = any(array(
+            select w.ctid from weir_log.parked w
+            where w.group_no = -g.no and w.key_queue = n.key_queue order by w.no limit 10000));
         select p.ctid, p.due_at, p.holder into h from weir_log.parked p
         where p.group_no = g.no and p.key_queue = n.key_queue order by p.no limit 1 for update skip locked;
         if h.ctid is not null and h.due_at is null and h.holder is null then

@@ -1,21 +1,22 @@
--- weir_log.send_once(p_queue, p_payloads, p_dedup_keys, p_keys, p_headers, p_delay, p_priority)
+-- weir_log.send_once(p_queue, p_payloads, p_dedup_keys, p_keys, p_headers, p_delay, p_priority, p_bodies)
 -- Sends those of several messages whose dedup key was not sent within the queue's window.
 --
 -- Parameters:
 --   p_queue       name of the queue
---   p_payloads    one a message, none null
+--   p_payloads    JSON, one a message, null where it has a body; or null: all have
 --   p_dedup_keys  one a message; a null element's message is always sent
 --   p_keys        null, or one a message (null elements allowed)
 --   p_headers     null, or one a message (null elements allowed)
 --   p_delay       null or 0 = at once
 --   p_priority    of all of them; null = 0
+--   p_bodies      null, or one a message (null where it has a payload)
 -- Returns: one row: ids, in the order of the payloads, the first one's where a message is a repeat; and repeated, which
 -- of them are.
 -- Raises: WR001, WR006, WR007, WR008, WR019, WR020, and what record_dedup_keys raises
 -- Locks: those of record_dedup_keys; ROW EXCLUSIVE on the open segment (or on `delayed`), until the transaction ends.
 create or replace function weir_log.send_once(
-    p_queue text, p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval,
-    p_priority int, out ids bigint[], out repeated boolean[])
+    p_queue text, p_payloads json[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval,
+    p_priority int, p_bodies bytea[] default null, out ids bigint[], out repeated boolean[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -25,21 +26,23 @@ set jit = off
 as $$
 declare
     q weir_internal.queues := weir_log.find_home(p_queue);
-    v_count int := cardinality(p_payloads);
+    v_all text[] := weir_internal.texts_of(p_payloads, p_bodies);
+    v_count int := cardinality(v_all);
     v_own bigint[];        -- the ids that the messages get if none is a repeat
     v_digests uuid[];
     v_keys uuid[];         -- the digests, each once and ascending
     v_new bigint[];
-    v_payloads jsonb[];
+    v_payloads text[];
+    v_bodies bytea[];
     v_message_keys text[];
     v_headers jsonb[];
 begin
     if q.no is null then
-        execute 'select * from ' || weir_internal.call('send_once', p_queue, '$1, $2, $3, $4, $5, $6')
-        into ids, repeated using p_payloads, p_dedup_keys, p_keys, p_headers, p_delay, p_priority;
+        execute 'select * from ' || weir_internal.call('send_once', p_queue, '$1, $2, $3, $4, $5, $6, $7')
+        into ids, repeated using p_payloads, p_dedup_keys, p_keys, p_headers, p_delay, p_priority, p_bodies;
         return;
     end if;
-    perform weir_internal.check_batch(p_queue, q.message_bytes_max, p_payloads, p_keys, p_headers);
+    perform weir_internal.check_batch(p_queue, q.message_bytes_max, v_all, p_bodies, p_keys, p_headers);
     perform weir_internal.check_dedup_keys(p_queue, coalesce(q.dedup_window::text, ''), v_count, p_dedup_keys);
     if p_priority is not null then
         perform weir_internal.check_priority(p_queue, q.priorities, p_priority, p_keys is not null);
@@ -50,7 +53,8 @@ begin
         repeated := array[ids <> v_own];
         if not repeated[1] then
             v_new := ids;
-            v_payloads := p_payloads;
+            v_payloads := v_all;
+            v_bodies := p_bodies;
             v_message_keys := p_keys;
             v_headers := p_headers;
         end if;
@@ -69,9 +73,10 @@ begin
         left join unnest(v_keys, ids) as f (key, id) using (key);
         select array_agg(u.id order by u.id), array_agg(u.payload order by u.id),
             case when p_keys is not null then array_agg(u.key order by u.id) end,
-            case when p_headers is not null then array_agg(u.headers order by u.id) end
-        into v_new, v_payloads, v_message_keys, v_headers
-        from unnest(ids, repeated, p_payloads, p_keys, p_headers) as u (id, repeated, payload, key, headers)
+            case when p_headers is not null then array_agg(u.headers order by u.id) end,
+            case when p_bodies is not null then array_agg(u.body order by u.id) end
+        into v_new, v_payloads, v_message_keys, v_headers, v_bodies
+        from unnest(ids, repeated, v_all, p_keys, p_headers, p_bodies) as u (id, repeated, payload, key, headers, body)
         where not u.repeated;
     end if;
     if v_new is null then
@@ -81,10 +86,11 @@ begin
         perform weir_log.admit(q, cardinality(v_new));
     end if;
     if p_delay <> interval '0' then
-        perform weir_log.delay(q, u.id, u.payload, u.key, u.headers, p_delay)
-        from unnest(v_new, v_payloads, v_message_keys, v_headers) as u (id, payload, key, headers);
+        perform weir_log.delay(q, u.id, u.payload, u.body, u.key, u.headers, p_delay)
+        from unnest(v_new, v_payloads, v_bodies, v_message_keys, v_headers) as u (id, payload, body, key, headers);
     else
-        perform weir_log.append_batch(q, v_new, v_payloads, v_message_keys, v_headers, coalesce(p_priority, 0));
+        perform weir_log.append_batch(
+            q, v_new, v_payloads, v_bodies, v_message_keys, v_headers, coalesce(p_priority, 0));
     end if;
 end
 $$;

@@ -20,7 +20,7 @@ begin
     if coalesce(cardinality(p_steps), 0) = 0 then
         return;
     end if;
-    select array_agg(s.kind order by s.no) as kinds, array_agg(s.args order by s.no) as args,
+    select array_agg(s.kind order by s.no) as kinds, array_agg(s.args::text order by s.no) as args,
         case when count(s.key) > 0 then array_agg(s.key order by s.no) end as keys,
         array_agg(s.headers order by s.no) as headers,
         array_agg(jsonb_build_object('workflow', s.workflow, 'step', s.name)

@@ -19,9 +19,10 @@ as $$
 begin
     perform weir_log.set_aside_again(q, g, array(
         select row(null, q.no, g.no, null, coalesce(u.id, o.first_id + u.i - 1), coalesce(u.attempt, o.attempt) - 1,
-                   u.key, u.headers, u.payload, coalesce(u.enqueued_at, o.enqueued_at), null)::weir_internal.delayed_row
-        from unnest(o.ids, o.attempts, o.keys, o.headers, o.payloads, o.enqueued_times)
-            with ordinality u (id, attempt, key, headers, payload, enqueued_at, i)));
+                   u.key, u.headers, u.payload, u.body, coalesce(u.enqueued_at, o.enqueued_at), null)
+                   ::weir_internal.delayed_row
+        from unnest(o.ids, o.attempts, o.keys, o.headers, o.payloads, o.bodies, o.enqueued_times)
+            with ordinality u (id, attempt, key, headers, payload, body, enqueued_at, i)));
 end
 $$;
 create or replace function weir_log.set_aside_again(
@@ -32,9 +33,9 @@ as $$
 begin
     with placed as materialized (
         insert into weir_log.key_queues
-            (queue_no, group_no, key_queue, no, id, attempts, key, headers, payload, enqueued_at)
+            (queue_no, group_no, key_queue, no, id, attempts, key, headers, payload, body, enqueued_at)
         select q.no, g.no, coalesce('k' || m.key, 'l'), nextval('weir_internal.claim_numbers'), m.id, m.attempts, m.key,
-            m.headers, m.payload, m.enqueued_at
+            m.headers, m.payload, m.body, m.enqueued_at
         from unnest(p_messages) m
         returning key_queue, no)
     insert into weir_log.key_turns (group_no, key_queue, no, state, pos)

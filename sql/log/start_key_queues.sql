@@ -23,7 +23,8 @@ declare
 begin
     if o.keyed and not g.keyed then
         perform weir_log.retry(q, g, array(
-            select row(null, q.no, g.no, null, m.id, m.attempts, m.key, m.headers, m.payload, m.enqueued_at, null)
+            select row(null, q.no, g.no, null, m.id, m.attempts, m.key, m.headers, m.payload, m.body,
+                       m.enqueued_at, null)
                 ::weir_internal.delayed_row
             from weir_log.in_key_queues m where m.group_no = g.no order by m.no), interval '0');
         perform weir_log.clear_key_queues(g);

@@ -39,7 +39,7 @@ begin
     from weir_internal.read_steps(q.name, p_steps) s;
     perform weir_internal.check_jobs(q.name, '', array_agg(s.kind), array_agg(s.headers), null, null, null),
         weir_internal.check_batch(
-            q.name, q.message_bytes_max, array_agg(s.args), array_agg(s.key), array_agg(s.headers))
+            q.name, q.message_bytes_max, array_agg(s.args::text), null, array_agg(s.key), array_agg(s.headers))
     from weir_internal.workflow_steps s where s.workflow = v_workflow; -- also those that are not enqueued yet
     perform weir_log.send_steps(q, v_workflow, array(
         select s.no from weir_internal.workflow_steps s

@@ -41,8 +41,8 @@ begin
             order by p.no limit 1 for update skip locked;
         end if;
         if v_row is null then
-            insert into weir_log.parked (queue_no, group_no, key_queue, no, lane, id, payload, due_at)
-            values (g.queue_no, -g.no, l.key_queue, 0, l.lane, 0, 'null', v_now);
+            insert into weir_log.parked (queue_no, group_no, key_queue, no, lane, id, due_at)
+            values (g.queue_no, -g.no, l.key_queue, 0, l.lane, 0, v_now);
         else
             update weir_log.parked p set due_at = v_now where p.ctid = v_row;
         end if;

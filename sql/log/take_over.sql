@@ -44,7 +44,7 @@ begin
                         where weir_log.is_for(w, row(d.*)::weir_log.delayed)) as groups
         from gone d)
     select array_agg(row(null, q.no, n.group_no, (w.d).due_at, (w.d).id, (w.d).attempts, (w.d).key, (w.d).headers,
-                         (w.d).payload, (w.d).enqueued_at, (w.d).reason)::weir_internal.delayed_row
+                         (w.d).payload, (w.d).body, (w.d).enqueued_at, (w.d).reason)::weir_internal.delayed_row
                      order by (w.d).due_at, (w.d).id)
     into v_rows from wanted w
     cross join lateral (
@@ -65,7 +65,7 @@ begin
     perform weir_log.mark_special(q);
     insert into weir_log.delayed
     select pg_current_xact_id(), q.no, r.group_no, greatest(r.due_at, v_first), r.id, r.attempts, r.key, r.headers,
-        r.payload, r.enqueued_at, r.reason
+        r.payload, r.body, r.enqueued_at, r.reason
     from unnest(p_rows) r;
 end
 $$;

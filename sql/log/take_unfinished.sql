@@ -39,8 +39,8 @@ begin
         return null;
     end if;
     return v_queued || array(
-        select row(null, q.no, g.no, null, t.id, t.attempts + u.attempt, t.key, t.headers, t.payload, t.enqueued_at,
-                   null)::weir_internal.delayed_row
+        select row(null, q.no, g.no, null, t.id, t.attempts + u.attempt, t.key, t.headers, t.payload, t.body,
+                   t.enqueued_at, null)::weir_internal.delayed_row
         from weir_log.group_cursors(q, g) c
         cross join lateral weir_log.unfinished(g.no, c.lane, c.stripe, c.low, 'infinity', null) u
         cross join lateral weir_log.claim_messages(u, q.no, u.ids - v_log) t

@@ -12,8 +12,8 @@
 create or replace function weir_log.waiting_records(
     q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max int)
 returns table (
-    id bigint, n int, ids bigint[], attempts smallint[], keys text[], payloads jsonb[], headers jsonb[],
-    enqueued_at timestamptz, enqueued_times timestamptz[], after bigint, txid xid8)
+    id bigint, n int, ids bigint[], attempts smallint[], keys text[], payloads text[], headers jsonb[],
+    enqueued_at timestamptz, enqueued_times timestamptz[], bodies bytea[], after bigint, txid xid8)
 language plpgsql
 as $$
 declare
@@ -31,7 +31,7 @@ begin
         -- claimed are the rows visible in prev, and those visible in cur up to the position
         return query execute format(
             'select l.id, l.n, l.ids, l.attempts, l.keys, l.payloads, l.headers, l.enqueued_at, l.enqueued_times,
-                 case when not $5 and $4 = $3 and l.txid = $6 then $7 else 0 end, l.txid
+                 l.bodies, case when not $5 and $4 = $3 and l.txid = $6 then $7 else 0 end, l.txid
              from %s l
              where l.queue_no = $10 and l.lane = $1 and l.enqueued_at >= $2
                  and not pg_visible_in_snapshot(l.txid, $8)

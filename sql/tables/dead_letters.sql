@@ -6,7 +6,8 @@ create table if not exists weir_internal.dead_letters (
     id          bigint not null,            -- the message
     key         text,                       -- as sent
     headers     jsonb,                      -- as sent
-    payload     jsonb not null,             -- as sent
+    payload     text,                       -- JSON as sent; null: it has a body
+    body        bytea,                      -- as sent
     enqueued_at timestamptz not null,       -- when it was sent
     attempts    int not null,               -- deliveries it had
     died_at     timestamptz not null,       -- when the group gave up

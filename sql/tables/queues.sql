@@ -10,7 +10,7 @@ create table if not exists weir_internal.queues (
     keyed             boolean not null default false,   -- a key was sent: see tables/keyed_queues.sql
     priorities        int not null default 1,           -- levels; messages without keys of level p are in lane p
     aging             interval not null default '1 minute', -- by so much earlier counts a message of a level higher
-    message_bytes_max int not null default 1048576,     -- largest payload plus headers, octets as stored
+    message_bytes_max int not null default 1048576,     -- octets of the largest text or bytes plus headers
     paused            boolean not null default false,   -- no group is delivered anything, later ones included
     ttl               interval not null default '0',    -- what was sent longer ago is not delivered; 0: no matter when
     dedup_window      interval default '5 minutes',     -- how long a dedup key counts; null: it takes none

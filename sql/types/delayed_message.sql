@@ -8,10 +8,12 @@ begin
             due_at      timestamptz, -- not delivered before
             attempts    int,         -- deliveries it had: 0 = delayed by its sender, more = a retry
             key         text,        -- as sent, as are those that follow
-            payload     jsonb,
+            payload     jsonb,       -- null: see body
             headers     jsonb,
             enqueued_at timestamptz, -- when it was sent
-            reason      text         -- the last error, as nack told it; null: none was told
+            reason      text,        -- the last error, as nack told it; null: none was told
+            body        bytea,       -- of a message that was sent as bytes; of JSON that jsonb cannot hold: its text
+            payload_text text        -- the JSON text, character by character; null of bytes
         );
     end if;
 end

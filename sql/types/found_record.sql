@@ -12,6 +12,7 @@ create type weir_internal.found_record as (
     attempts    int,         -- deliveries before; this and what follows is null where nobody asks for it
     key         text,
     headers     jsonb,
-    payload     jsonb
+    payload     text,        -- JSON as sent; null: it has a body
+    body        bytea
 );
 end if; end $$;

@@ -10,7 +10,8 @@ create type weir_internal.key_queue_row as (
     attempts    smallint,    -- deliveries so far
     key         text,
     headers     jsonb,
-    payload     jsonb,
+    payload     text,        -- JSON as sent; null: it has a body
+    body        bytea,
     enqueued_at timestamptz  -- when it was sent
 );
 end if; end $$;

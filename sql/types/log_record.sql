@@ -15,6 +15,7 @@ create type weir_internal.log_record as (
     enqueued_times timestamptz[], -- when each was sent, when not by one call
     keys           text[],        -- null when none has a key
     headers        jsonb[],       -- null when none has headers
-    payloads       jsonb[]
+    payloads       text[],        -- JSON as sent; null where there is a body
+    bodies         bytea[]        -- null when none has one
 );
 end if; end $$;

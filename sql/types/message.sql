@@ -8,9 +8,10 @@ begin
             claim_id    bigint,       -- what ack, nack, reject and extend take; null from peek
             attempt     int,          -- 1 at the first delivery
             key         text,         -- null when the message was sent without one
-            payload     jsonb,        -- as sent
+            payload     jsonb,        -- the JSON that was sent; null: see body
             headers     jsonb,        -- as sent, an object, or null
-            enqueued_at timestamptz   -- when send was called
+            enqueued_at timestamptz,  -- when send was called
+            body        bytea         -- of a message that was sent as bytes; of JSON that jsonb cannot hold: its text
         );
     end if;
 end

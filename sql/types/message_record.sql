@@ -12,10 +12,11 @@ begin
             attempt        int,            -- the attempt of every message, when attempts is null
             attempts       int[],          -- the attempt of each message, when some differ; else null
             keys           text[],         -- the key of each message; null when none has one
-            payloads       jsonb[],        -- the payload of each message
+            payloads       text[],         -- the payload of each message, the JSON text that was sent; null: see bodies
             headers        jsonb[],        -- the headers of each message; null when none has any
             enqueued_at    timestamptz,    -- when the messages were sent, when enqueued_times is null
-            enqueued_times timestamptz[]   -- when each was sent, when they were not sent by one call; else null
+            enqueued_times timestamptz[],  -- when each was sent, when they were not sent by one call; else null
+            bodies         bytea[]         -- the bytes of each message that was sent as such; null when none was
         );
     end if;
 end

@@ -11,7 +11,8 @@ create type weir_internal.parked_row as (
     attempts    smallint,    -- deliveries so far
     key         text,
     headers     jsonb,
-    payload     jsonb,
+    payload     text,        -- JSON as sent; null: it has a body
+    body        bytea,
     enqueued_at timestamptz, -- when it was sent
     due_at      timestamptz, -- at the head: not delivered before; null: it stands behind another
     holder      bigint,      -- the claim under which a consumer has it

@@ -9,11 +9,13 @@ begin
         create type weir.stored_message as (
             id          bigint,       -- as send returned it
             key         text,         -- null when the message was sent without one
-            payload     jsonb,        -- as sent
+            payload     jsonb,        -- the JSON that was sent; null: see body
             headers     jsonb,        -- as sent, an object, or null
             enqueued_at timestamptz,  -- when send was called
             states      jsonb,        -- {"group": "waiting" | "claimed" | "delayed" | "parked" | "dead" | "done", ...}
-            details     jsonb         -- what else is known: {"group": {...}, ...}; see above
+            details     jsonb,        -- what else is known: {"group": {...}, ...}; see above
+            body        bytea,        -- of a message that was sent as bytes; of JSON that jsonb cannot hold: its text
+            payload_text text         -- the JSON text, character by character; null of bytes
         );
     end if;
 end

@@ -73,7 +73,7 @@ func TestALongBacklogThatIsTooOldIsPassedOverInSteps(t *testing.T) {
 	each(t, func(b bench) {
 		b.exec("select weir.configure_queue($1, ttl => '10 minutes')", queue)
 		b.exec(`insert into weir_log.log_1 (id, n, queue_no, lane, enqueued_at, payloads)
-			select nextval('weir_internal.record_numbers') * 1000, 1, q.no, 0, weir_internal.clock(), array['1'::jsonb]
+			select nextval('weir_internal.record_numbers') * 1000, 1, q.no, 0, weir_internal.clock(), array['1']
 			from weir_internal.queues q cross join generate_series(1, 25000)`)
 		b.clock.Advance(b, 11*time.Minute)
 		ids := b.send(3)

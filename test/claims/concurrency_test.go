@@ -53,7 +53,7 @@ func produce(ctx context.Context, conn *pgx.Conn, l *ledger, queue string, trans
 			call := "select array[weir.send($1, '1')]"
 			switch rand.IntN(4) {
 			case 0:
-				call = "select weir_log.send_batch($1, array_fill('1'::jsonb, array[7]), null, null, null, null)"
+				call = "select weir_log.send_batch($1, array_fill('1'::json, array[7]), null, null, null, null)"
 			case 1:
 				call = "select array[weir.send($1, '1', key => (random() * 20)::int::text)]"
 			}
@@ -185,7 +185,7 @@ func TestOneProducerAndOneConsumerSeeTheOrderOfSending(t *testing.T) {
 		for i := range 30 {
 			call := "select array[weir.send('orders', '1')]"
 			if i%3 == 0 {
-				call = "select weir_log.send_batch('orders', array_fill('1'::jsonb, array[5]), null, null, null, null)"
+				call = "select weir_log.send_batch('orders', array_fill('1'::json, array[5]), null, null, null, null)"
 			}
 			sent = append(sent, pgtest.QueryVal[[]int64](t, db, call)...)
 		}

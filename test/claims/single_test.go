@@ -146,7 +146,7 @@ func (b bench) insert(values string, args ...any) {
 	_, err := b.db.Pool(b).Exec(b.Context(), `
 		insert into weir_log.log_1 (id, n, ids, attempts, enqueued_at, queue_no, lane, payloads)
 		select r.id, r.n, r.ids::bigint[], r.attempts::smallint[], r.enqueued_at,
-			(select no from weir_internal.queues), 0, (array['0', '0']::jsonb[])[:r.n]
+			(select no from weir_internal.queues), 0, (array['0', '0'])[:r.n]
 		from (values ($1::bigint, `+values+`)) as r (id, n, ids, attempts, enqueued_at)`, args...)
 	if err != nil {
 		b.Fatal(err)

@@ -252,7 +252,8 @@ func TestAnInstallMendsWhatWasDroppedByHand(t *testing.T) {
 		db.Exec(t, "select weir.create_queue('orders', log => 'other'), weir.grant_consume('orders', $1)", role)
 		want := catalogue(t, db)
 		for _, harm := range []string{
-			"drop function weir.send", "drop function weir_log.read_0", "drop function weir_log_other.send",
+			"drop function weir.send(text, json, text, jsonb, interval, text, int)", "drop function weir_log.read_0",
+			"drop function weir_log_other.send",
 			"drop table weir_log.carries", "drop table weir_log_other.parked cascade", "drop sequence weir_log.waiting_7",
 			`drop function weir_gates."receive_many:orders"`, "grant execute on function weir.version() to public",
 		} {

@@ -20,7 +20,7 @@ func TestAReceiveReadsLittleHoweverManyKeysAreInTrouble(t *testing.T) {
 	)
 	alone(t, "max_attempts => 100", func(l lines) {
 		batch := func(n int, delay string) {
-			l.db.Exec(l, `select cardinality(weir_log.send_batch($1, array_fill('1'::jsonb, array[1000]),
+			l.db.Exec(l, `select cardinality(weir_log.send_batch($1, array_fill('1'::json, array[1000]),
 				array(select 'key' || (i + 1000 * k) from generate_series(1, 1000) i), null, $3::text::interval, null))
 				from generate_series(0, $2::int / 1000 - 1) k`, queue, n, delay)
 		}

@@ -60,7 +60,7 @@ func TestABatchWithKeysIsCutByLaneAndSize(t *testing.T) {
 		} {
 			if n := pgtest.QueryVal[int](t, db, `with log as (
 				select * from weir_log.log_0 union all select * from weir_log.log_1), r as (
-				select l.txid, l.id as record, l.lane, u.i, u.key, (u.payload ->> 'n')::int as n,
+				select l.txid, l.id as record, l.lane, u.i, u.key, (u.payload::jsonb ->> 'n')::int as n,
 					coalesce(l.ids[u.i], l.id - l.n + u.i) as id
 				from log l
 				cross join lateral unnest(l.payloads, l.keys) with ordinality u (payload, key, i)) `+check.sql); n != 0 {

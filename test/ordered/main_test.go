@@ -36,7 +36,7 @@ func create(t *testing.T, db *pgtest.DB, lanes int, options string) {
 
 // sendBatch sends messages of keys, with payloads that are JSON.
 func sendBatch(ctx context.Context, c surface.Conn, payloads, keys []string, delay *string) error {
-	_, err := c.Exec(ctx, "select weir_log.send_batch($1, $2::text[]::jsonb[], $3, null, $4::text::interval, null)",
+	_, err := c.Exec(ctx, "select weir_log.send_batch($1, $2::text[]::json[], $3, null, $4::text::interval, null)",
 		queue, payloads, keys, delay)
 	return err
 }
@@ -200,7 +200,7 @@ func (l lines) wantParked(want int) {
 
 func (l lines) wantDead(want ...string) {
 	l.Helper()
-	got := pgtest.QueryAll[string](l, l.db, "select payload #>> '{}' from weir_internal.dead_letters order by id")
+	got := pgtest.QueryAll[string](l, l.db, "select payload::jsonb #>> '{}' from weir_internal.dead_letters order by id")
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		l.Errorf("dead letters %v, want %v", got, want)
 	}

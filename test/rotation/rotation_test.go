@@ -229,7 +229,7 @@ func TestStepsThatAreRolledBackLoseNothing(t *testing.T) {
 			b.Errorf("the ring is at %d only", b.ring("log"))
 		}
 		for range 3 {
-			b.db.Exec(b, "select weir_log.send_batch('ring', array_fill('1'::jsonb, array[150]), null, null, null, null)")
+			b.db.Exec(b, "select weir_log.send_batch('ring', array_fill('1'::json, array[150]), null, null, null, null)")
 			for range 150 {
 				for _, m := range b.receive("ring", "default", 1, "1 hour") {
 					b.db.Exec(b, "select weir_log.ack('ring', $1, $2)", m.claim, m.id)

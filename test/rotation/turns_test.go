@@ -11,7 +11,7 @@ import (
 func (b bench) turnClaims() {
 	b.Helper()
 	for before := b.ring("claims"); b.ring("claims") < before+2; {
-		b.db.Exec(b, "select weir_log.send_batch('ring', array_fill('1'::jsonb, array[50]), null, null, null, null)")
+		b.db.Exec(b, "select weir_log.send_batch('ring', array_fill('1'::json, array[50]), null, null, null, null)")
 		for range 50 {
 			for _, m := range b.receive("ring", "default", 1, "1 hour") {
 				b.db.Exec(b, "select weir_log.ack('ring', $1, $2)", m.claim, m.id)
@@ -96,7 +96,7 @@ func TestAClaimOverSeveralLanesTakesNoCursorBack(t *testing.T) {
 	each(t, func(b bench) {
 		b.db.Exec(b, "select weir.create_queue('keyed')")
 		send := func() {
-			b.db.Exec(b, `select weir_log.send_batch('keyed', array_fill('1'::jsonb, array[40]),
+			b.db.Exec(b, `select weir_log.send_batch('keyed', array_fill('1'::json, array[40]),
 				array(select 'k' || i from generate_series(1, 40) i), null, null, null)`)
 		}
 		send()

@@ -18,8 +18,8 @@ const depth = "select weir_log.backlog(q, 1000000) from weir_internal.queues q w
 // Calls that send so many messages.
 const (
 	one = "select weir.send('jobs', '1')"
-	two = "select weir_log.send_batch('jobs', array_fill('1'::jsonb, array[2]), null, null, null, null)"
-	ten = "select weir_log.send_batch('jobs', array_fill('1'::jsonb, array[10]), null, null, null, null)"
+	two = "select weir_log.send_batch('jobs', array_fill('1'::json, array[2]), null, null, null, null)"
+	ten = "select weir_log.send_batch('jobs', array_fill('1'::json, array[10]), null, null, null, null)"
 )
 
 // pop receives and finishes what the group default has, up to so many at a time.
@@ -37,13 +37,13 @@ func (b bench) limitBacklog(n string) {
 
 func TestAFullQueueRefusesUntilConsumersHaveCaughtUp(t *testing.T) {
 	eachQueue(t, "backlog_max => 10", func(b bench) {
-		b.ok("select weir_log.send_batch('jobs', array_fill('1'::jsonb, array[9]), null, null, null, null)")
+		b.ok("select weir_log.send_batch('jobs', array_fill('1'::json, array[9]), null, null, null, null)")
 		b.fails("WR020", two)
 		b.wantCount(9, depth) // nothing of it
 		b.ok(one)
 		b.fails("WR020", one)
 		b.fails("WR020", "select weir.send('jobs', '1', delay => '1 hour')")
-		b.fails("WR020", "select weir_log.send_batch('jobs', array['1']::jsonb[], null, null, '1 hour', null)")
+		b.fails("WR020", "select weir_log.send_batch('jobs', array['1']::json[], null, null, '1 hour', null)")
 		b.forget()
 		b.fails("WR020", one)
 		got := b.receive(b.conn, "default", 1)
@@ -143,7 +143,7 @@ func TestARefusalSaysWhatWouldHelp(t *testing.T) {
 func TestTheLimitOfALiveQueueCanBeChanged(t *testing.T) {
 	eachQueue(t, "", func(b bench) {
 		b.wantCount(0, "select count(*) from pg_class where relname ~ '^backlog_'") // who has no limit does not pay
-		b.ok("select weir_log.send_batch('jobs', array_fill('1'::jsonb, array[5]), null, null, null, null)")
+		b.ok("select weir_log.send_batch('jobs', array_fill('1'::json, array[5]), null, null, null, null)")
 		b.limitBacklog("5")
 		b.fails("WR020", one)
 		b.limitBacklog("7")
@@ -214,7 +214,7 @@ func TestProducersAtOnceStopNearTheLimit(t *testing.T) {
 				conn := b.db.Conn(b)
 				for range 60 {
 					_, err := conn.Exec(b.Context(),
-						"select weir_log.send_batch('jobs', array_fill('1'::jsonb, array[5]), null, null, null, null)")
+						"select weir_log.send_batch('jobs', array_fill('1'::json, array[5]), null, null, null, null)")
 					switch {
 					case err == nil:
 						sent.Add(5)

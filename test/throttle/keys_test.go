@@ -224,7 +224,7 @@ func TestTheSpaceOfKeyQueuesIsGivenBack(t *testing.T) {
 			}
 			b.Error("trimming does not end")
 		}
-		b.ok(`select weir_log.send_batch('jobs', array_fill(to_jsonb(repeat('x', 1000)), array[12000]),
+		b.ok(`select weir_log.send_batch('jobs', array_fill(to_json(repeat('x', 1000)), array[12000]),
 			array(select 'k' || i % 100 from generate_series(1, 12000) i), null, null, null)`)
 		held := b.get(10, 10)
 		b.ok("select weir_log.extend('jobs', $1, '1 day')", held[0].ClaimID)
@@ -258,7 +258,7 @@ func TestTheSpaceOfKeyQueuesIsGivenBack(t *testing.T) {
 // TestAShareOfAKeyedRecordIsDeliveredToEachKey holds that a batch of many keys goes into as many key queues.
 func TestABatchOfManyKeysIsSharedOut(t *testing.T) {
 	each(t, "fair => true", func(b bench) {
-		b.ok(`select weir_log.send_batch('jobs', array(select to_jsonb(i) from generate_series(1, 2000) i),
+		b.ok(`select weir_log.send_batch('jobs', array(select to_json(i) from generate_series(1, 2000) i),
 			array(select 'k' || i % 7 from generate_series(1, 2000) i),
 			array(select jsonb_build_object('h', i) from generate_series(1, 2000) i), null, null)`)
 		seen := map[int64]bool{}

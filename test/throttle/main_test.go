@@ -79,7 +79,7 @@ func (b bench) send(n int) {
 // sendTo sends n messages of one key in one batch.
 func (b bench) sendTo(key string, n int) {
 	b.Helper()
-	b.ok(`select weir_log.send_batch('jobs', array_fill('1'::jsonb, array[$2::int]), array_fill($1::text, array[$2::int]),
+	b.ok(`select weir_log.send_batch('jobs', array_fill('1'::json, array[$2::int]), array_fill($1::text, array[$2::int]),
 		null, null, null)`, key, n)
 }
 

@@ -110,6 +110,8 @@ export function showMessage(queue, m) {
 /** documents shows the payload and the headers of a message. */
 export const documents = (m) => [
   h("h3", {}, "Payload"),
-  h("pre", {}, m.payload instanceof Raw ? pretty(m.payload) : "null"),
+  m.body === undefined
+    ? h("pre", {}, m.payload instanceof Raw ? pretty(m.payload) : "null")
+    : h("pre", {}, `${m.body} (bytes, as base64)`),
   m.headers && [h("h3", {}, "Headers"), h("pre", {}, pretty(m.headers))],
 ];

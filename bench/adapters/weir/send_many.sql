@@ -1,2 +1,2 @@
 -- Sends a batch. $1: the payloads as text[].
-select weir.send_batch('bench', $1::text[]::jsonb[])
+select weir.send_batch('bench', $1::text[]::json[])

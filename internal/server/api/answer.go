@@ -86,7 +86,16 @@ func encoded(value any, write func(text []byte)) {
 	text.Reset()
 	encoder := json.NewEncoder(text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	var err error
+	switch list := value.(type) {
+	case messagesOutput:
+		err = list.encode(text, encoder)
+	case *messagesOutput:
+		err = list.encode(text, encoder)
+	default:
+		err = encoder.Encode(value)
+	}
+	if err != nil {
 		panic(err) // answers are made of what JSON knows; recovered says so and logs it
 	}
 	write(text.Bytes())

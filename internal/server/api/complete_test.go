@@ -14,6 +14,7 @@ import (
 // withoutRoute are the public functions that no operation is named after, and what does their work or why nothing does.
 var withoutRoute = map[string]string{
 	"send": "send_batch", "send_once": "send_batch", "receive_records": "receive", "receive_many": "receive",
+	"pop_records": "pop", "peek_records": "peek",
 	"ack_many": "ack", "extend_many": "extend", "settle_many": "nack, release, snooze and reject",
 	"mark_waiting": "receive", "enqueue_batch": "enqueue", "finish_many": "finish", "publish_batch": "publish",
 	"maintain": "the server, once a second", "fire_schedules": "maintain, and so the server",

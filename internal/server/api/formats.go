@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"mime"
 	"net/http"
@@ -26,8 +27,8 @@ type format func(header http.Header, body []byte) ([]byte, error)
 func asSent(_ http.Header, body []byte) ([]byte, error) { return body, nil }
 
 // formatOf tells how to read a request's body; it is nil when the body is of a type that no route reads. Messages may
-// be sent as NDJSON and as CloudEvents, all else is JSON. Browsers cannot use what curl says from another site, which
-// the server's cross-origin check sees to.
+// be sent as NDJSON and as CloudEvents, and one as bytes; all else is JSON. Browsers cannot use what curl says from
+// another site, which the server's cross-origin check sees to.
 func formatOf(r *http.Request) format {
 	given := r.Header.Get("Content-Type")
 	kind, _, err := mime.ParseMediaType(given)
@@ -42,6 +43,8 @@ func formatOf(r *http.Request) format {
 			return structuredEvent
 		case kind == typeEventBatch:
 			return eventBatch
+		case kind == typeOctets:
+			return octets
 		}
 	}
 	if given == "" || kind == typeForm || kind == typeJSON || err == nil && strings.HasSuffix(kind, "+json") {
@@ -65,6 +68,13 @@ func ndjson(_ http.Header, body []byte) ([]byte, error) {
 		}
 		list.add(line)
 	}
+	return list.body(), nil
+}
+
+// octets takes the body as one message's, byte by byte.
+func octets(_ http.Header, body []byte) ([]byte, error) {
+	list := messageList{}
+	list.add(fmt.Appendf(nil, `{"body":"%s"}`, base64.StdEncoding.EncodeToString(body)))
 	return list.body(), nil
 }
 

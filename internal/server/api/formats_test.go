@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -109,6 +110,53 @@ func TestABinaryEventIsAMessageWhateverItsData(t *testing.T) {
 			want["content-transfer-encoding"] = "base64"
 		}
 		wantMessage(t, s.receive()[0], c.payload, "k", want)
+	}
+}
+
+// What is in a payload's text is the sender's business, and comes back as it came.
+func TestPayloadsComeBackCharacterByCharacter(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	const payload = `{"b" : 1.10,  "a":"<&>\/", "b":12345678901234567890.10, "c":[ ]}`
+	s.want(http.StatusCreated, "POST", "/v1/queues/q/messages",
+		`{"messages":[{"payload":`+payload+`,"key":"\"payload\":null","headers":{"payload":null}},{"payload":null}]}`)
+	text := s.want(http.StatusOK, "POST", "/v1/queues/q/groups/default/receive", `{"max":10}`)
+	if !strings.Contains(text, `"payload":`+payload+`,"headers":{"payload":null}`) || !json.Valid([]byte(text)) ||
+		!strings.Contains(text, `"payload":null,"headers":null`) {
+		t.Errorf("received %s", text)
+	}
+}
+
+func TestBytesGoInAndOut(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 0)
+	for _, sent := range []string{"\x00\x01\xff", "", "{}"} {
+		body := `{"messages":[{"body":"` + base64.StdEncoding.EncodeToString([]byte(sent)) + `"}]}`
+		want := 1
+		if sent != "" { // a request without a body sends nothing
+			want++
+			if status, text := s.sendAs(sent, "Content-Type", "application/octet-stream"); status != http.StatusCreated {
+				t.Fatalf("%q: %d %s", sent, status, text)
+			}
+		}
+		s.want(http.StatusCreated, "POST", "/v1/queues/q/messages", body)
+		list := s.receive()
+		if len(list) != want {
+			t.Errorf("received %d messages, want %d", len(list), want)
+		}
+		for _, m := range list {
+			if m.Body == nil || string(m.Body) != sent || string(m.Payload) != "null" {
+				t.Errorf("received %q and the payload %s, want %q", m.Body, m.Payload, sent)
+			}
+		}
+	}
+	for body, code := range map[string]string{
+		`{"messages":[{"payload":1,"body":"AA=="}]}`: "WR006", `{"messages":[{"key":"k"}]}`: "WR007",
+	} {
+		if status, text := s.send("POST", "/v1/queues/q/messages", body); status != http.StatusBadRequest ||
+			!strings.Contains(text, code) {
+			t.Errorf("%s: %d %s, want %s", body, status, text, code)
+		}
 	}
 }
 

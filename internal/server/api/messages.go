@@ -25,7 +25,8 @@ type sendBody struct {
 }
 
 type outgoing struct {
-	Payload json.RawMessage `json:"payload" doc:"Any JSON value."`
+	Payload json.RawMessage `json:"payload,omitempty" doc:"Any JSON value; there is one unless there is a body."`
+	Body    []byte          `json:"body,omitzero" doc:"Base64 of bytes in place of a payload."`
 	Key     *string         `json:"key,omitempty" doc:"Messages with one key stay in order in an ordered group."`
 	Headers json.RawMessage `json:"headers,omitempty" doc:"A JSON value beside the payload."`
 	DelayMS *int64          `json:"delay_ms,omitempty" doc:"Deliver no earlier than this many milliseconds from now."`
@@ -146,7 +147,7 @@ func runsOf(ctx context.Context, location string, messages []outgoing) ([]run, e
 // message is what is sent, without how. It carries the trace of the request.
 func (m outgoing) message(ctx context.Context) engine.Outgoing {
 	headers := tracing.Carry(ctx, nullable(m.Headers))
-	return engine.Outgoing{Payload: m.Payload, Key: m.Key, Headers: headers, DedupKey: m.DedupKey}
+	return engine.Outgoing{Payload: m.Payload, Body: m.Body, Key: m.Key, Headers: headers, DedupKey: m.DedupKey}
 }
 
 // options is how message i of the list at a location is sent.

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -44,6 +46,35 @@ type receiveBody struct {
 
 type messagesOutput struct {
 	Messages []engine.Message `json:"messages"`
+}
+
+// nullPayload stands where a message's payload goes. Within a string its quotes would be escaped.
+var nullPayload = []byte(`"payload":null`)
+
+// encode writes messages, and their payloads as they were sent, which encoding/json would read and write anew.
+func (o messagesOutput) encode(text *bytes.Buffer, encoder *json.Encoder) error {
+	text.WriteString(`{"messages":[`)
+	for i, m := range o.Messages {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		payload, start := m.Payload, text.Len()
+		m.Payload = nil
+		if err := encoder.Encode(m); err != nil {
+			return err //nolint:wrapcheck // it is not told
+		}
+		text.Truncate(text.Len() - 1) // a line's end
+		if payload != nil {
+			head, tail, _ := bytes.Cut(text.Bytes()[start:], nullPayload)
+			tail = bytes.Clone(tail)
+			text.Truncate(start + len(head))
+			text.WriteString(`"payload":`)
+			text.Write(payload)
+			text.Write(tail)
+		}
+	}
+	text.WriteString("]}\n")
+	return nil
 }
 
 // receive claims messages; with wait_ms it waits until there are some, the time is over, the client goes away or the

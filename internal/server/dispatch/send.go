@@ -23,7 +23,7 @@ type sendAim struct {
 func (d *Dispatcher) Send(queue string, batch []engine.Outgoing, options engine.SendOptions) ([]engine.Sent, error) {
 	bytes := 0
 	for _, m := range batch {
-		bytes += len(m.Payload) + len(m.Headers)
+		bytes += len(m.Payload) + len(m.Body) + len(m.Headers)
 	}
 	once := slices.ContainsFunc(batch, func(m engine.Outgoing) bool { return m.DedupKey != nil })
 	return d.sends.do(sendAim{queue, options, once}, batch, len(batch), bytes)

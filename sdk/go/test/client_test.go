@@ -137,7 +137,7 @@ func TestEveryExecModeWorks(t *testing.T) {
 		get(c.SendBatch(t.Context(), "q", batch))(t)
 		got := get(c.Receive(t.Context(), "q", weir.Max(2)))(t)
 		sortByID(got)
-		if len(got) != 2 || got[0].Key != "k" || string(got[1].Payload) != `{"n": 7}` {
+		if len(got) != 2 || got[0].Key != "k" || string(got[1].Payload) != `{"n":7}` {
 			for _, m := range got {
 				t.Errorf("%s: received %d, key %q, payload %s", mode, m.ID, m.Key, m.Payload)
 			}

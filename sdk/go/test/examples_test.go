@@ -14,7 +14,7 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"quickstart":  "to ann\nto bob\nto cy\n",
-		"exactlyonce": "invoice {\"order\": 7}\n",
+		"exactlyonce": "invoice {\"order\":7}\n",
 		"jobs":        "sum, done: 6\n",
 	}
 	dirs, err := filepath.Glob("../examples/*")

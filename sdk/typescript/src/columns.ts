@@ -3,15 +3,17 @@
 // Columns are read as texts wherever a driver's parsers could come between, and what is a list comes as JSON: that is
 // quicker to read than PostgreSQL's own form of arrays.
 export const recordColumns = `claim_id::text, n, first_id::text, to_json(ids::text[])::text as ids, attempt,
-  to_json(attempts)::text as attempts, to_json(keys)::text as keys, to_json(payloads)::text as payloads,
+  to_json(attempts)::text as attempts, to_json(keys)::text as keys,
+  '[' || array_to_string(payloads, ',', 'null') || ']' as payloads,
   to_json(headers)::text as headers, to_json(enqueued_at)::text as enqueued_at,
-  to_json(enqueued_times)::text as enqueued_times`;
-export const messageColumns = `id::text, claim_id::text, attempt, key, payload::text, headers::text,
-  to_json(enqueued_at)::text as enqueued_at`;
-export const deadColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at,
-  attempts, to_json(died_at)::text as died_at, reason`;
-export const storedColumns = `id::text, key, payload::text, headers::text, to_json(enqueued_at)::text as enqueued_at,
-  states::text, details::text`;
+  to_json(enqueued_times)::text as enqueued_times,
+  case when bodies is not null then (select json_agg(encode(b, 'base64') order by i)::text
+    from unnest(bodies) with ordinality u (b, i)) end as bodies`;
+const body = "case when payload_text is null then encode(body, 'base64') end as body";
+export const deadColumns = `id::text, key, payload_text as payload, headers::text,
+  to_json(enqueued_at)::text as enqueued_at, attempts, to_json(died_at)::text as died_at, reason, ${body}`;
+export const storedColumns = `id::text, key, payload_text as payload, headers::text,
+  to_json(enqueued_at)::text as enqueued_at, states::text, details::text, ${body}`;
 export const logColumns = `log_name, unlogged, segment_bytes::text, claims_bytes::text,
   extract(epoch from retention)::float8 as retention_s, queues, bytes::text, to_json(created_at)::text as created_at`;
 export const queueColumns = `queue_name, log, lanes, message_bytes_max, priorities,

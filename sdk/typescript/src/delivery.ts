@@ -10,6 +10,7 @@ export class Delivery<T = unknown> implements ClaimedMessage<T> {
   readonly attempt: number;
   readonly key: string | null;
   readonly payload: T;
+  declare readonly body?: Uint8Array;
   readonly headers: Headers | null;
   readonly enqueuedAt: Date;
   readonly #client: Client;
@@ -22,6 +23,7 @@ export class Delivery<T = unknown> implements ClaimedMessage<T> {
     this.attempt = m.attempt;
     this.key = m.key;
     this.payload = m.payload;
+    if (m.body) this.body = m.body;
     this.headers = m.headers;
     this.enqueuedAt = m.enqueuedAt;
     this.#client = client;

@@ -38,7 +38,7 @@ import type {
   Transport,
 } from "./types.js";
 import { digits } from "./types.js";
-import { encode } from "./values.js";
+import { body, encode } from "./values.js";
 
 /** How to talk to the server. */
 export interface HttpOptions {
@@ -205,6 +205,7 @@ export class HttpTransport implements Transport {
       attempts: d.attempts,
       diedAt: new Date(d.died_at),
       reason: d.reason,
+      ...body(d.body),
     }));
   }
 
@@ -535,6 +536,7 @@ function stored(queue: string, m: Json): StoredMessage {
     id: String(m.id),
     key,
     payload,
+    ...body(m.body),
     headers,
     enqueuedAt,
     states,
@@ -550,6 +552,7 @@ function message(at: GroupPath, m: Json): ClaimedMessage {
     attempt: m.attempt,
     key: m.key,
     payload: m.payload,
+    ...body(m.body),
     headers: m.headers as Headers | null,
     enqueuedAt: new Date(m.enqueued_at),
   };

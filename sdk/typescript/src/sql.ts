@@ -6,7 +6,6 @@ import {
   findingColumns,
   groupColumns,
   logColumns,
-  messageColumns,
   queueColumns,
   recordColumns,
   statsColumns,
@@ -51,6 +50,7 @@ import type {
 import { digits } from "./types.js";
 import {
   type Arguments,
+  body,
   casts,
   each,
   encode,
@@ -69,11 +69,11 @@ const leaseMsDefault = 30_000;
 
 // Statements that come often, which connections prepare: they name all arguments. Each parameter stands in a text once,
 // in its order, since query builders know parameters by their places only.
-const sendStatement = prepared(`select weir.send($1::text, $2::text::jsonb, key => $3::text,
+const sendStatement = prepared(`select weir.send($1::text, $2::text::json, key => $3::text,
     headers => $4::text::jsonb, delay => make_interval(secs => $5::text::float8 / 1000), priority => $6::text::int,
     dedup_key => $7::text)::text as result`);
 const sendBatchStatement = prepared(`select result::text from weir.send_batch($1::text,
-    array(select jsonb_array_elements($2::text::jsonb)),
+    array(select json_array_elements($2::text::json)),
     keys => (select array_agg(e) from jsonb_array_elements_text($3::text::jsonb) e),
     headers => (select array_agg(nullif(e, 'null')) from jsonb_array_elements($4::text::jsonb) e),
     delay => make_interval(secs => $5::text::float8 / 1000), priority => $6::text::int,
@@ -146,7 +146,7 @@ export class SqlTransport implements Transport {
       options.dedupKey === undefined ? "queue_name, id::text" : "queue_name, id::text, repeated";
     const rows = await this.call(columns, "publish", {
       topic: ["text", topic],
-      payload: ["jsonb", encode(payload)],
+      payload: ["json", encode(payload)],
       key: ["text", options.key],
       headers: ["jsonb", json(options.headers)],
       delay: ["interval", number(options.delayMs)],
@@ -217,25 +217,16 @@ export class SqlTransport implements Transport {
   }
 
   async pop(at: GroupPath, max: number | undefined): Promise<Message[]> {
-    return this.messages(at, "pop", max);
+    return this.messages(at, "pop_records", max);
   }
 
   async peek(at: GroupPath, max: number | undefined): Promise<Message[]> {
-    return this.messages(at, "peek", max);
+    return this.messages(at, "peek_records", max);
   }
 
   private async messages(at: GroupPath, name: string, max: number | undefined): Promise<Message[]> {
-    const rows = await this.call(messageColumns, name, { ...path(at), max: ["int", number(max)] });
-    return rows.map((row) => ({
-      ...at,
-      id: row.id as string,
-      claimId: row.claim_id as string | null,
-      attempt: Number(row.attempt),
-      key: row.key as string | null,
-      payload: parse(row.payload),
-      headers: parse(row.headers) as Headers | null,
-      enqueuedAt: time(row.enqueued_at),
-    }));
+    const rows = await this.call(recordColumns, name, { ...path(at), max: ["int", number(max)] });
+    return rows.flatMap((row) => takeApart(at, row));
   }
 
   async deadLetters(at: GroupPath, options: DeadLettersOptions): Promise<DeadLetter[]> {
@@ -253,6 +244,7 @@ export class SqlTransport implements Transport {
       attempts: Number(row.attempts),
       diedAt: time(row.died_at),
       reason: row.reason as string | null,
+      ...body(row.body),
     }));
   }
 
@@ -505,6 +497,7 @@ function stored(queue: string, row: Row): StoredMessage {
     payload: parse(row.payload),
     headers: parse(row.headers) as Headers | null,
     enqueuedAt: time(row.enqueued_at),
+    ...body(row.body),
     states: parse(row.states) as StoredMessage["states"],
     details: standings(
       (parseExact(`{"details":${String(row.details)}}`, 1) as Record<"details", Row>).details,
@@ -520,6 +513,7 @@ function takeApart(at: GroupPath, row: Row): ClaimedMessage[] {
   const keys = parse(row.keys) as (string | null)[] | null;
   const headers = parse(row.headers) as (Headers | null)[] | null;
   const times = parse(row.enqueued_times) as string[] | null;
+  const bodies = parse(row.bodies) as (string | null)[] | null;
   const first = ids ? 0n : BigInt(row.first_id as string);
   return payloads.map((payload, i) => ({
     ...at,
@@ -530,5 +524,6 @@ function takeApart(at: GroupPath, row: Row): ClaimedMessage[] {
     payload,
     headers: headers?.[i] ?? null,
     enqueuedAt: times?.[i] ? new Date(times[i]) : time(row.enqueued_at),
+    ...body(bodies?.[i]),
   }));
 }

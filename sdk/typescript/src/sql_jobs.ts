@@ -42,7 +42,7 @@ export class SqlJobs implements JobTransport {
     return this.sql.value("enqueue", {
       queue_name: ["text", queue],
       kind: ["text", kind],
-      args: ["jsonb", encode(args)],
+      args: ["json", encode(args)],
       key: ["text", o.key],
       headers: ["jsonb", json(o.headers)],
       run_at: ["timestamptz", o.runAt?.toISOString()],
@@ -63,7 +63,7 @@ export class SqlJobs implements JobTransport {
   async enqueueTexts(queue: string, jobs: readonly string[], o: JobOptions): Promise<Enqueued[]> {
     const args: Arguments = {
       queue_name: ["text", queue],
-      jobs: ["jsonb[]", `[${jobs.join(",")}]`],
+      jobs: ["json[]", `[${jobs.join(",")}]`],
     };
     const rows = await this.sql.call("id::text, repeated", "enqueue_batch", { ...args, ...jobSettings(o) });
     return rows as unknown as Enqueued[];

@@ -31,6 +31,8 @@ export interface Message<T = unknown> {
   readonly attempt: number;
   readonly key: string | null;
   readonly payload: T;
+  /** Of a message that was sent as bytes, whose payload is null. */
+  readonly body?: Uint8Array;
   readonly headers: Headers | null;
   readonly enqueuedAt: Date;
 }
@@ -139,6 +141,8 @@ export interface StoredMessage<T = unknown> {
   readonly id: string;
   readonly key: string | null;
   readonly payload: T;
+  /** Of a message that was sent as bytes, whose payload is null. */
+  readonly body?: Uint8Array;
   readonly headers: Headers | null;
   readonly enqueuedAt: Date;
   /** By group: how it stands to the message. */
@@ -155,6 +159,8 @@ export interface DeadLetter<T = unknown> {
   readonly id: string;
   readonly key: string | null;
   readonly payload: T;
+  /** Of a message that was sent as bytes, whose payload is null. */
+  readonly body?: Uint8Array;
   readonly headers: Headers | null;
   readonly enqueuedAt: Date;
   readonly attempts: number;

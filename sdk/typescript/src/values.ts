@@ -11,8 +11,10 @@ export const casts = {
   bigint: (p: string) => `${p}::text::bigint`,
   int: (p: string) => `${p}::text::int`,
   boolean: (p: string) => `${p}::text::boolean`,
+  json: (p: string) => `${p}::text::json`,
   jsonb: (p: string) => `${p}::text::jsonb`,
   interval: (p: string) => `make_interval(secs => ${p}::text::float8 / 1000)`,
+  "json[]": (p: string) => `array(select json_array_elements(${p}::text::json))`,
   "jsonb[]": (p: string) => `array(select jsonb_array_elements(${p}::text::jsonb))`,
   "object[]": (p: string) => `array(select nullif(e, 'null') from jsonb_array_elements(${p}::text::jsonb) e)`,
   "text[]": (p: string) => `array(select jsonb_array_elements_text(${p}::text::jsonb))`,
@@ -34,6 +36,11 @@ export function encode(payload: unknown): string {
 
 export function json(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
+}
+
+/** The bytes of a message that was sent as such, from base64; no property of one that has a payload. */
+export function body(text: unknown): { body?: Uint8Array } {
+  return typeof text === "string" ? { body: Buffer.from(text, "base64") } : {};
 }
 
 /** A message whose payload and headers are JSON texts. */

@@ -17,6 +17,9 @@ select weir.revoke_token('mine'); -- fail 42501
 select * from weir_internal.tokens; -- fail 42501
 select weir.send('mine', '1', 'key', '{"a": 1}', '1 second'); -- ok
 select weir.send_batch('mine', array['1', '2']::jsonb[]); -- ok
+select weir.send_batch('mine', '{1,2}'); -- ok
+select weir.send('mine', '\x00'::bytea); -- ok
+select weir_gates."send:mine"('{"a"', null, null, null, null); -- fail 22P02
 select weir.send('mine', '1', dedup_key => 'a'); -- ok
 select weir.send_once('mine', array['1', '2']::jsonb[], array['a', 'b']); -- ok
 select weir.enqueue('mine', 'k', '{"a": 1}', 'key'); -- ok
@@ -48,7 +51,7 @@ select weir.snooze('mine', {claim}); -- fail 42501
 select weir.cancel('mine', {first}); -- fail 42501
 select weir.cancelled('mine', array[{claim}]); -- fail 42501
 select weir.send_once('other', array['1']::jsonb[], array['a']); -- fail 42501
-select weir_gates."send_once:other"(array['1']::jsonb[], array['a'], null, null, null, null); -- fail 42501
+select weir_gates."send_once:other"(array['1']::json[], array['a'], null, null, null, null); -- fail 42501
 select weir.version(); -- ok
 select weir_gates."receive:mine"('default', 1, '1 min'); -- fail 42501
 select weir_gates."send:other"('1', null, null, null, null); -- fail 42501

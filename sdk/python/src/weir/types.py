@@ -42,6 +42,8 @@ class Message(Generic[T]):
     enqueued_at: datetime
     queue: str
     group: str
+    body: bytes | None = None
+    """Of a message that was sent as bytes, whose payload is None."""
 
 
 class Claimed(Protocol):
@@ -97,6 +99,8 @@ class StoredMessage:
     """By group: ``waiting``, ``claimed``, ``delayed``, ``parked``, ``dead`` or ``done``."""
     details: dict[str, Standing]
     """By group: what else is known."""
+    body: bytes | None = None
+    """Of a message that was sent as bytes, whose payload is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,8 @@ class DeadLetter:
     attempts: int
     died_at: datetime
     reason: str | None
+    body: bytes | None = None
+    """Of a message that was sent as bytes, whose payload is None."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from weir.calls.call import (
     interval,
     loads,
     nothing,
+    octets,
     parse_time,
     queue_path,
     write,
@@ -56,13 +57,14 @@ def dead_letters(
             Arg("max", "int", max),
             Arg("after", "bigint", after),
         ],
-        "id, key, payload::text, headers::text, enqueued_at, attempts, died_at, reason",
+        "id, key, payload_text, headers::text, enqueued_at, attempts, died_at, reason, "
+        "case when payload_text is null then body end",
     )
 
     def rows(found: list[Row]) -> list[DeadLetter]:
         return [
-            DeadLetter(id, key, loads(payload), loads(headers), enqueued, attempts, died, reason)
-            for id, key, payload, headers, enqueued, attempts, died, reason in found  # noqa: A001
+            DeadLetter(id, key, loads(payload), loads(headers), enqueued, attempts, died, reason, body)
+            for id, key, payload, headers, enqueued, attempts, died, reason, body in found  # noqa: A001
         ]
 
     def answer(found: Any) -> list[DeadLetter]:
@@ -76,6 +78,7 @@ def dead_letters(
                 d["attempts"],
                 parse_time(d["died_at"]),
                 d.get("reason"),
+                octets(d.get("body")),
             )
             for d in found["dead_letters"]
         ]

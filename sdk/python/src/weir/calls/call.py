@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -144,3 +145,8 @@ def maybe_time(text: str | None) -> datetime | None:
 
 def loads(text: str | None) -> Any:
     return None if text is None else json.loads(text)
+
+
+def octets(text: str | None) -> bytes | None:
+    """Return the bytes that a text of base64 stands for."""
+    return None if text is None else b64decode(text)

@@ -49,7 +49,7 @@ def enqueue(
         [
             Arg("queue_name", "text", queue),
             Arg("kind", "text", kind),
-            Arg("args", "jsonb", json_text(args)),
+            Arg("args", "json", json_text(args)),
             Arg("key", "text", key),
             Arg("headers", "jsonb", None if headers is None else json_text(headers)),
             Arg("delay", "interval", interval(delay)),
@@ -96,7 +96,7 @@ def _written_batch(
         "enqueue_batch",
         [
             Arg("queue_name", "text", queue),
-            Arg("jobs", "jsonb[]", list(texts)),
+            Arg("jobs", "json[]", list(texts)),
             Arg("delay", "interval", interval(delay)),
             Arg("priority", "int", priority),
             Arg("unique_for", "interval", interval(unique_for)),

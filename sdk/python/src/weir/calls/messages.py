@@ -21,6 +21,7 @@ from weir.calls.call import (
     json_text,
     loads,
     ms,
+    octets,
     parse_time,
     queue_path,
     write,
@@ -62,7 +63,7 @@ def text_of(message: Outgoing[Any]) -> Text:
 def _send_one(queue: str, text: Text, delay: Duration | None, priority: int | None) -> Query:
     args = [
         Arg("queue_name", "text", queue),
-        Arg("payload", "jsonb", text.payload),
+        Arg("payload", "json", text.payload),
         Arg("key", "text", text.key),
         Arg("headers", "jsonb", text.headers),
         Arg("delay", "interval", interval(delay)),
@@ -79,7 +80,7 @@ def _send_many(queue: str, texts: Sequence[Text], delay: Duration | None, priori
 
     args = [
         Arg("queue_name", "text", queue),
-        Arg("payloads", "jsonb[]", [text.payload for text in texts]),
+        Arg("payloads", "json[]", [text.payload for text in texts]),
         Arg("keys", "text[]", optional([text.key for text in texts])),
         Arg("headers", "jsonb[]", optional([text.headers for text in texts])),
         Arg("delay", "interval", interval(delay)),
@@ -132,10 +133,9 @@ def _item(m: Outgoing[Any], delay: Duration | None, priority: int | None) -> dic
 
 # Payloads and headers come as one JSON list: that is read several times faster than a text each.
 _RECORD = (
-    "claim_id, n, first_id, ids, attempt, attempts, keys, to_json(payloads)::text, to_json(headers)::text, "
-    "enqueued_at, enqueued_times"
+    "coalesce(claim_id, 0), n, first_id, ids, attempt, attempts, keys, "
+    "'[' || array_to_string(payloads, ',', 'null') || ']', to_json(headers)::text, enqueued_at, enqueued_times, bodies"
 )
-_MESSAGE = "id, coalesce(claim_id, 0), attempt, key, payload::text, headers::text, enqueued_at"
 
 
 def _records(queue: str, group: str) -> Callable[[list[Row]], list[Message[Any]]]:
@@ -143,7 +143,7 @@ def _records(queue: str, group: str) -> Callable[[list[Row]], list[Message[Any]]
 
     def read(rows: list[Row]) -> list[Message[Any]]:
         messages: list[Message[Any]] = []
-        for claim, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued, times in rows:
+        for claim, n, first_id, ids, attempt, attempts, keys, payloads, headers, enqueued, times, bodies in rows:
             each: Iterator[tuple[Any, ...]] = zip(
                 ids or range(first_id, first_id + n),
                 attempts or repeat(attempt, n),
@@ -151,23 +151,14 @@ def _records(queue: str, group: str) -> Callable[[list[Row]], list[Message[Any]]
                 loads(payloads),
                 loads(headers) or repeat(None, n),
                 times or repeat(enqueued, n),
+                bodies or repeat(None, n),
                 strict=True,
             )
             messages += [
-                Message(id, claim, tries, key, payload, header, time, queue, group)
-                for id, tries, key, payload, header, time in each  # noqa: A001
+                Message(id, claim, tries, key, payload, header, time, queue, group, body)
+                for id, tries, key, payload, header, time, body in each  # noqa: A001
             ]
         return messages
-
-    return read
-
-
-def _messages(queue: str, group: str) -> Callable[[list[Row]], list[Message[Any]]]:
-    def read(rows: list[Row]) -> list[Message[Any]]:
-        return [
-            Message(id, claim, attempt, key, loads(payload), loads(headers), enqueued, queue, group)
-            for id, claim, attempt, key, payload, headers, enqueued in rows  # noqa: A001
-        ]
 
     return read
 
@@ -185,6 +176,7 @@ def _http_messages(queue: str, group: str) -> Callable[[Any], list[Message[Any]]
                 parse_time(m["enqueued_at"]),
                 queue,
                 group,
+                octets(m.get("body")),
             )
             for m in answer["messages"]
         ]
@@ -220,19 +212,22 @@ def receive(
 
 def pop(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:
     args = [Arg("queue_name", "text", queue), Arg("group_name", "text", group), Arg("max", "int", max)]
-    sql, params = write("pop", args, _MESSAGE)
+    sql, params = write("pop_records", args, _RECORD)
     request = Request("POST", f"{group_path(queue, group)}/pop", fields(max=max))
-    return written("pop", sql, params, _messages(queue, group), request, _http_messages(queue, group), False)
+    return written("pop", sql, params, _records(queue, group), request, _http_messages(queue, group), False)
 
 
 def peek(queue: str, *, group: str, max: int | None) -> Call[list[Message[Any]]]:
     args = [Arg("queue_name", "text", queue), Arg("group_name", "text", group), Arg("max", "int", max)]
-    sql, params = write("peek", args, _MESSAGE)
+    sql, params = write("peek_records", args, _RECORD)
     request = Request("GET", f"{group_path(queue, group)}/peek", query=fields(max=max))
-    return written("peek", sql, params, _messages(queue, group), request, _http_messages(queue, group), True)
+    return written("peek", sql, params, _records(queue, group), request, _http_messages(queue, group), True)
 
 
-_STORED = "id, key, payload::text, headers::text, enqueued_at, states::text, details::text"
+_STORED = (
+    "id, key, payload_text, headers::text, enqueued_at, states::text, details::text, "
+    "case when payload_text is null then body end"
+)
 
 
 def _standing(known: dict[str, Any]) -> Standing:
@@ -245,14 +240,14 @@ def _standings(details: dict[str, Any]) -> dict[str, Standing]:
 
 
 def _stored(row: Row) -> StoredMessage:
-    id, key, payload, headers, enqueued, states, details = row  # noqa: A001
+    id, key, payload, headers, enqueued, states, details, body = row  # noqa: A001
     standings = _standings(loads(details))
-    return StoredMessage(id, key, loads(payload), loads(headers), enqueued, loads(states), standings)
+    return StoredMessage(id, key, loads(payload), loads(headers), enqueued, loads(states), standings, body)
 
 
 def _http_stored(m: Any) -> StoredMessage:
-    at, standings = parse_time(m["enqueued_at"]), _standings(m["details"])
-    return StoredMessage(m["id"], m.get("key"), m.get("payload"), m.get("headers"), at, m["states"], standings)
+    at, standings, body = parse_time(m["enqueued_at"]), _standings(m["details"]), octets(m.get("body"))
+    return StoredMessage(m["id"], m.get("key"), m.get("payload"), m.get("headers"), at, m["states"], standings, body)
 
 
 def get(queue: str, id: int) -> Call[StoredMessage | None]:

@@ -40,7 +40,7 @@ def publish(
         "publish",
         [
             Arg("topic", "text", topic),
-            Arg("payload", "jsonb", json_text(payload)),
+            Arg("payload", "json", json_text(payload)),
             Arg("key", "text", key),
             Arg("headers", "jsonb", None if headers is None else json_text(headers)),
             Arg("delay", "interval", interval(delay)),
