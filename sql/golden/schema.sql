@@ -217,12 +217,14 @@
 -- column weir.claim_status.pid no. 7 integer p 
 -- column weir.claim_status.role_name no. 9 text x 
 -- column weir.delayed_message.attempts no. 3 integer p 
+-- column weir.delayed_message.body no. 9 bytea x 
 -- column weir.delayed_message.due_at no. 2 timestamp with time zone p 
 -- column weir.delayed_message.enqueued_at no. 7 timestamp with time zone p 
 -- column weir.delayed_message.headers no. 6 jsonb x 
 -- column weir.delayed_message.id no. 1 bigint p 
 -- column weir.delayed_message.key no. 4 text x 
 -- column weir.delayed_message.payload no. 5 jsonb x 
+-- column weir.delayed_message.payload_text no. 10 text x 
 -- column weir.delayed_message.reason no. 8 text x 
 -- column weir.finding.cure no. 7 text x 
 -- column weir.finding.finding no. 2 text x 
@@ -270,6 +272,7 @@
 -- column weir.job_status.run_at no. 9 timestamp with time zone p 
 -- column weir.job_status.state no. 3 text x 
 -- column weir.message.attempt no. 3 integer p 
+-- column weir.message.body no. 8 bytea x 
 -- column weir.message.claim_id no. 2 bigint p 
 -- column weir.message.enqueued_at no. 7 timestamp with time zone p 
 -- column weir.message.headers no. 6 jsonb x 
@@ -278,6 +281,7 @@
 -- column weir.message.payload no. 5 jsonb x 
 -- column weir.message_record.attempt no. 5 integer p 
 -- column weir.message_record.attempts no. 6 integer[] x 
+-- column weir.message_record.bodies no. 12 bytea[] x 
 -- column weir.message_record.claim_id no. 1 bigint p 
 -- column weir.message_record.enqueued_at no. 10 timestamp with time zone p 
 -- column weir.message_record.enqueued_times no. 11 timestamp with time zone[] x 
@@ -286,7 +290,7 @@
 -- column weir.message_record.ids no. 4 bigint[] x 
 -- column weir.message_record.keys no. 7 text[] x 
 -- column weir.message_record.n no. 2 integer p 
--- column weir.message_record.payloads no. 8 jsonb[] x 
+-- column weir.message_record.payloads no. 8 text[] x 
 -- column weir.parked_key.attempts no. 5 integer p 
 -- column weir.parked_key.due_at no. 8 timestamp with time zone p 
 -- column weir.parked_key.enqueued_at no. 6 timestamp with time zone p 
@@ -316,12 +320,14 @@
 -- column weir.schedule_status.queue_name no. 2 text x 
 -- column weir.schedule_status.time_zone no. 5 text x 
 -- column weir.schedule_status.tracked no. 13 boolean p 
+-- column weir.stored_message.body no. 8 bytea x 
 -- column weir.stored_message.details no. 7 jsonb x 
 -- column weir.stored_message.enqueued_at no. 5 timestamp with time zone p 
 -- column weir.stored_message.headers no. 4 jsonb x 
 -- column weir.stored_message.id no. 1 bigint p 
 -- column weir.stored_message.key no. 2 text x 
 -- column weir.stored_message.payload no. 3 jsonb x 
+-- column weir.stored_message.payload_text no. 9 text x 
 -- column weir.stored_message.states no. 6 jsonb x 
 -- column weir.workflow_status.cancelled no. 7 integer p 
 -- column weir.workflow_status.created_at no. 8 timestamp with time zone p 
@@ -384,39 +390,42 @@
 -- column weir_internal.claim.total no. 30 bigint p 
 -- column weir_internal.claim.txid no. 13 xid8 p 
 -- column weir_internal.claim.width no. 8 integer p 
--- column weir_internal.dead_letters.attempts no. 8 integer p not null 
--- column weir_internal.dead_letters.died_at no. 9 timestamp with time zone p not null 
--- column weir_internal.dead_letters.enqueued_at no. 7 timestamp with time zone p not null 
+-- column weir_internal.dead_letters.attempts no. 9 integer p not null 
+-- column weir_internal.dead_letters.body no. 7 bytea x 
+-- column weir_internal.dead_letters.died_at no. 10 timestamp with time zone p not null 
+-- column weir_internal.dead_letters.enqueued_at no. 8 timestamp with time zone p not null 
 -- column weir_internal.dead_letters.group_no no. 2 integer p not null 
 -- column weir_internal.dead_letters.headers no. 5 jsonb x 
 -- column weir_internal.dead_letters.id no. 3 bigint p not null 
 -- column weir_internal.dead_letters.key no. 4 text x 
--- column weir_internal.dead_letters.payload no. 6 jsonb x not null 
+-- column weir_internal.dead_letters.payload no. 6 text x 
 -- column weir_internal.dead_letters.queue_no no. 1 integer p not null 
--- column weir_internal.dead_letters.reason no. 10 text x 
+-- column weir_internal.dead_letters.reason no. 11 text x 
 -- column weir_internal.delayed_row.attempts no. 6 smallint p 
+-- column weir_internal.delayed_row.body no. 10 bytea x 
 -- column weir_internal.delayed_row.due_at no. 4 timestamp with time zone p 
--- column weir_internal.delayed_row.enqueued_at no. 10 timestamp with time zone p 
+-- column weir_internal.delayed_row.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_internal.delayed_row.group_no no. 3 integer p 
 -- column weir_internal.delayed_row.headers no. 8 jsonb x 
 -- column weir_internal.delayed_row.id no. 5 bigint p 
 -- column weir_internal.delayed_row.key no. 7 text x 
--- column weir_internal.delayed_row.payload no. 9 jsonb x 
+-- column weir_internal.delayed_row.payload no. 9 text x 
 -- column weir_internal.delayed_row.queue_no no. 2 integer p 
--- column weir_internal.delayed_row.reason no. 11 text x 
+-- column weir_internal.delayed_row.reason no. 12 text x 
 -- column weir_internal.delayed_row.txid no. 1 xid8 p 
 -- column weir_internal.ended_epochs.ended_by no. 3 xid8 p not null 
 -- column weir_internal.ended_epochs.next_lane no. 2 integer p not null 
 -- column weir_internal.ended_epochs.queue_no no. 1 integer p not null 
 -- column weir_internal.ended_epochs.written_by no. 4 xid8 p 
 -- column weir_internal.found_record.attempts no. 8 integer p 
+-- column weir_internal.found_record.body no. 12 bytea x 
 -- column weir_internal.found_record.enqueued_at no. 6 timestamp with time zone p 
 -- column weir_internal.found_record.group_no no. 7 integer p 
 -- column weir_internal.found_record.headers no. 10 jsonb x 
 -- column weir_internal.found_record.id no. 1 bigint p 
 -- column weir_internal.found_record.key no. 9 text x 
 -- column weir_internal.found_record.lane no. 4 integer p 
--- column weir_internal.found_record.payload no. 11 jsonb x 
+-- column weir_internal.found_record.payload no. 11 text x 
 -- column weir_internal.found_record.record no. 5 bigint p 
 -- column weir_internal.found_record.seg no. 3 bigint p 
 -- column weir_internal.found_record.txid no. 2 xid8 p 
@@ -467,14 +476,15 @@
 -- column weir_internal.job_event.txid no. 5 xid8 p 
 -- column weir_internal.job_event.what no. 3 smallint p 
 -- column weir_internal.key_queue_row.attempts no. 6 smallint p 
--- column weir_internal.key_queue_row.enqueued_at no. 10 timestamp with time zone p 
+-- column weir_internal.key_queue_row.body no. 10 bytea x 
+-- column weir_internal.key_queue_row.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_internal.key_queue_row.group_no no. 2 integer p 
 -- column weir_internal.key_queue_row.headers no. 8 jsonb x 
 -- column weir_internal.key_queue_row.id no. 5 bigint p 
 -- column weir_internal.key_queue_row.key no. 7 text x 
 -- column weir_internal.key_queue_row.key_queue no. 3 text x 
 -- column weir_internal.key_queue_row.no no. 4 bigint p 
--- column weir_internal.key_queue_row.payload no. 9 jsonb x 
+-- column weir_internal.key_queue_row.payload no. 9 text x 
 -- column weir_internal.key_queue_row.queue_no no. 1 integer p 
 -- column weir_internal.key_turn.group_no no. 1 integer p 
 -- column weir_internal.key_turn.ids no. 6 bigint[] x 
@@ -485,6 +495,7 @@
 -- column weir_internal.key_turn.state no. 4 "char" p 
 -- column weir_internal.keyed_queues.queue_no no. 1 integer p not null 
 -- column weir_internal.log_record.attempts no. 9 smallint[] x 
+-- column weir_internal.log_record.bodies no. 14 bytea[] x 
 -- column weir_internal.log_record.enqueued_at no. 7 timestamp with time zone p 
 -- column weir_internal.log_record.enqueued_times no. 10 timestamp with time zone[] x 
 -- column weir_internal.log_record.group_no no. 6 integer p 
@@ -494,7 +505,7 @@
 -- column weir_internal.log_record.keys no. 11 text[] x 
 -- column weir_internal.log_record.lane no. 5 integer p 
 -- column weir_internal.log_record.n no. 3 integer p 
--- column weir_internal.log_record.payloads no. 13 jsonb[] x 
+-- column weir_internal.log_record.payloads no. 13 text[] x 
 -- column weir_internal.log_record.queue_no no. 4 integer p 
 -- column weir_internal.log_record.txid no. 1 xid8 p 
 -- column weir_internal.logs.claims_bytes no. 7 bigint p not null default 16777216
@@ -507,21 +518,22 @@
 -- column weir_internal.logs.segment_bytes no. 6 bigint p not null default 67108864
 -- column weir_internal.logs.unlogged no. 5 boolean p not null default false
 -- column weir_internal.parked_row.attempts no. 7 smallint p 
--- column weir_internal.parked_row.due_at no. 12 timestamp with time zone p 
--- column weir_internal.parked_row.enqueued_at no. 11 timestamp with time zone p 
+-- column weir_internal.parked_row.body no. 11 bytea x 
+-- column weir_internal.parked_row.due_at no. 13 timestamp with time zone p 
+-- column weir_internal.parked_row.enqueued_at no. 12 timestamp with time zone p 
 -- column weir_internal.parked_row.group_no no. 2 integer p 
 -- column weir_internal.parked_row.headers no. 9 jsonb x 
--- column weir_internal.parked_row.holder no. 13 bigint p 
+-- column weir_internal.parked_row.holder no. 14 bigint p 
 -- column weir_internal.parked_row.id no. 6 bigint p 
 -- column weir_internal.parked_row.key no. 8 text x 
 -- column weir_internal.parked_row.key_queue no. 3 text x 
 -- column weir_internal.parked_row.lane no. 5 integer p 
 -- column weir_internal.parked_row.no no. 4 bigint p 
--- column weir_internal.parked_row.parked_at no. 15 timestamp with time zone p 
--- column weir_internal.parked_row.payload no. 10 jsonb x 
+-- column weir_internal.parked_row.parked_at no. 16 timestamp with time zone p 
+-- column weir_internal.parked_row.payload no. 10 text x 
 -- column weir_internal.parked_row.queue_no no. 1 integer p 
--- column weir_internal.parked_row.reason no. 16 text x 
--- column weir_internal.parked_row.was_delayed no. 14 boolean p 
+-- column weir_internal.parked_row.reason no. 17 text x 
+-- column weir_internal.parked_row.was_delayed no. 15 boolean p 
 -- column weir_internal.peeked.arrival no. 9 bigint p 
 -- column weir_internal.peeked.aside_expiry no. 4 timestamp with time zone p 
 -- column weir_internal.peeked.c no. 3 weir_internal.claim x 
@@ -744,25 +756,27 @@
 -- column weir_log.dedup_1.queue_no no. 1 integer p not null 
 -- column weir_log.dedup_1.txid no. 5 xid8 p 
 -- column weir_log.delayed.attempts no. 6 smallint p 
+-- column weir_log.delayed.body no. 10 bytea x 
 -- column weir_log.delayed.due_at no. 4 timestamp with time zone p not null 
--- column weir_log.delayed.enqueued_at no. 10 timestamp with time zone p 
+-- column weir_log.delayed.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_log.delayed.group_no no. 3 integer p 
 -- column weir_log.delayed.headers no. 8 jsonb x 
 -- column weir_log.delayed.id no. 5 bigint p not null 
 -- column weir_log.delayed.key no. 7 text x 
--- column weir_log.delayed.payload no. 9 jsonb x not null 
+-- column weir_log.delayed.payload no. 9 text x 
 -- column weir_log.delayed.queue_no no. 2 integer p not null 
--- column weir_log.delayed.reason no. 11 text x 
+-- column weir_log.delayed.reason no. 12 text x 
 -- column weir_log.delayed.txid no. 1 xid8 p not null 
 -- column weir_log.in_key_queues.attempts no. 6 smallint p 
--- column weir_log.in_key_queues.enqueued_at no. 10 timestamp with time zone p 
+-- column weir_log.in_key_queues.body no. 10 bytea x 
+-- column weir_log.in_key_queues.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_log.in_key_queues.group_no no. 2 integer p 
 -- column weir_log.in_key_queues.headers no. 8 jsonb x 
 -- column weir_log.in_key_queues.id no. 5 bigint p 
 -- column weir_log.in_key_queues.key no. 7 text x 
 -- column weir_log.in_key_queues.key_queue no. 3 text x 
 -- column weir_log.in_key_queues.no no. 4 bigint p 
--- column weir_log.in_key_queues.payload no. 9 jsonb x 
+-- column weir_log.in_key_queues.payload no. 9 text x 
 -- column weir_log.in_key_queues.queue_no no. 1 integer p 
 -- column weir_log.jobs_0.at no. 4 timestamp with time zone p not null 
 -- column weir_log.jobs_0.attempt no. 7 integer p 
@@ -783,14 +797,15 @@
 -- column weir_log.jobs_1.txid no. 5 xid8 p 
 -- column weir_log.jobs_1.what no. 3 smallint p not null 
 -- column weir_log.key_queues.attempts no. 6 smallint p 
--- column weir_log.key_queues.enqueued_at no. 10 timestamp with time zone p 
+-- column weir_log.key_queues.body no. 10 bytea x 
+-- column weir_log.key_queues.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_log.key_queues.group_no no. 2 integer p not null 
 -- column weir_log.key_queues.headers no. 8 jsonb x 
 -- column weir_log.key_queues.id no. 5 bigint p not null 
 -- column weir_log.key_queues.key no. 7 text x 
 -- column weir_log.key_queues.key_queue no. 3 text x not null 
 -- column weir_log.key_queues.no no. 4 bigint p not null 
--- column weir_log.key_queues.payload no. 9 jsonb x not null 
+-- column weir_log.key_queues.payload no. 9 text x 
 -- column weir_log.key_queues.queue_no no. 1 integer p not null 
 -- column weir_log.key_turns.group_no no. 1 integer p not null 
 -- column weir_log.key_turns.ids no. 6 bigint[] x 
@@ -800,6 +815,7 @@
 -- column weir_log.key_turns.pos no. 5 bigint p not null 
 -- column weir_log.key_turns.state no. 4 "char" p not null 
 -- column weir_log.log_0.attempts no. 9 smallint[] x 
+-- column weir_log.log_0.bodies no. 14 bytea[] e 
 -- column weir_log.log_0.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.log_0.enqueued_times no. 10 timestamp with time zone[] x 
 -- column weir_log.log_0.group_no no. 6 integer p 
@@ -809,10 +825,11 @@
 -- column weir_log.log_0.keys no. 11 text[] x 
 -- column weir_log.log_0.lane no. 5 integer p not null 
 -- column weir_log.log_0.n no. 3 integer p not null 
--- column weir_log.log_0.payloads no. 13 jsonb[] e not null 
+-- column weir_log.log_0.payloads no. 13 text[] e not null 
 -- column weir_log.log_0.queue_no no. 4 integer p not null 
 -- column weir_log.log_0.txid no. 1 xid8 p not null default pg_current_xact_id()
 -- column weir_log.log_1.attempts no. 9 smallint[] x 
+-- column weir_log.log_1.bodies no. 14 bytea[] e 
 -- column weir_log.log_1.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.log_1.enqueued_times no. 10 timestamp with time zone[] x 
 -- column weir_log.log_1.group_no no. 6 integer p 
@@ -822,10 +839,11 @@
 -- column weir_log.log_1.keys no. 11 text[] x 
 -- column weir_log.log_1.lane no. 5 integer p not null 
 -- column weir_log.log_1.n no. 3 integer p not null 
--- column weir_log.log_1.payloads no. 13 jsonb[] e not null 
+-- column weir_log.log_1.payloads no. 13 text[] e not null 
 -- column weir_log.log_1.queue_no no. 4 integer p not null 
 -- column weir_log.log_1.txid no. 1 xid8 p not null default pg_current_xact_id()
 -- column weir_log.log_2.attempts no. 9 smallint[] x 
+-- column weir_log.log_2.bodies no. 14 bytea[] e 
 -- column weir_log.log_2.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.log_2.enqueued_times no. 10 timestamp with time zone[] x 
 -- column weir_log.log_2.group_no no. 6 integer p 
@@ -835,26 +853,28 @@
 -- column weir_log.log_2.keys no. 11 text[] x 
 -- column weir_log.log_2.lane no. 5 integer p not null 
 -- column weir_log.log_2.n no. 3 integer p not null 
--- column weir_log.log_2.payloads no. 13 jsonb[] e not null 
+-- column weir_log.log_2.payloads no. 13 text[] e not null 
 -- column weir_log.log_2.queue_no no. 4 integer p not null 
 -- column weir_log.log_2.txid no. 1 xid8 p not null default pg_current_xact_id()
 -- column weir_log.parked.attempts no. 7 smallint p 
--- column weir_log.parked.due_at no. 12 timestamp with time zone p 
--- column weir_log.parked.enqueued_at no. 11 timestamp with time zone p 
+-- column weir_log.parked.body no. 11 bytea x 
+-- column weir_log.parked.due_at no. 13 timestamp with time zone p 
+-- column weir_log.parked.enqueued_at no. 12 timestamp with time zone p 
 -- column weir_log.parked.group_no no. 2 integer p not null 
 -- column weir_log.parked.headers no. 9 jsonb x 
--- column weir_log.parked.holder no. 13 bigint p 
+-- column weir_log.parked.holder no. 14 bigint p 
 -- column weir_log.parked.id no. 6 bigint p not null 
 -- column weir_log.parked.key no. 8 text x 
 -- column weir_log.parked.key_queue no. 3 text x not null 
 -- column weir_log.parked.lane no. 5 integer p 
 -- column weir_log.parked.no no. 4 bigint p not null 
--- column weir_log.parked.parked_at no. 15 timestamp with time zone p 
--- column weir_log.parked.payload no. 10 jsonb x not null 
+-- column weir_log.parked.parked_at no. 16 timestamp with time zone p 
+-- column weir_log.parked.payload no. 10 text x 
 -- column weir_log.parked.queue_no no. 1 integer p 
--- column weir_log.parked.reason no. 16 text x 
--- column weir_log.parked.was_delayed no. 14 boolean p 
+-- column weir_log.parked.reason no. 17 text x 
+-- column weir_log.parked.was_delayed no. 15 boolean p 
 -- column weir_log.rest.attempts no. 9 smallint[] x 
+-- column weir_log.rest.bodies no. 14 bytea[] e 
 -- column weir_log.rest.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.rest.enqueued_times no. 10 timestamp with time zone[] x 
 -- column weir_log.rest.group_no no. 6 integer p 
@@ -864,9 +884,9 @@
 -- column weir_log.rest.keys no. 11 text[] x 
 -- column weir_log.rest.lane no. 5 integer p not null 
 -- column weir_log.rest.n no. 3 integer p not null 
--- column weir_log.rest.payloads no. 13 jsonb[] e not null 
+-- column weir_log.rest.payloads no. 13 text[] e not null 
 -- column weir_log.rest.queue_no no. 4 integer p not null 
--- column weir_log.rest.seg no. 14 bigint p not null 
+-- column weir_log.rest.seg no. 15 bigint p not null 
 -- column weir_log.rest.txid no. 1 xid8 p not null 
 -- column weir_log.segments.freed_by no. 6 xid8 p 
 -- column weir_log.segments.holder_group no. 8 integer p 
@@ -987,15 +1007,17 @@
 -- function weir.create_log(log_name text, unlogged boolean DEFAULT false, segment_bytes bigint DEFAULT 67108864, claims_bytes bigint DEFAULT 16777216, retention interval DEFAULT '00:00:00'::interval) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_queue(queue_name text, ordered boolean DEFAULT NULL::boolean, log text DEFAULT NULL::text, lanes integer DEFAULT NULL::integer, message_bytes_max integer DEFAULT NULL::integer, priorities integer DEFAULT NULL::integer, aging interval DEFAULT NULL::interval, ttl interval DEFAULT NULL::interval, dedup_window interval DEFAULT NULL::interval, backlog_max bigint DEFAULT NULL::bigint, job_retention interval DEFAULT NULL::interval) returns boolean v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.create_token(token_name text, digest bytea, queues text[] DEFAULT '{*}'::text[], verbs text[] DEFAULT '{produce,consume,read}'::text[], lifetime interval DEFAULT NULL::interval) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text, body bytea, payload_text text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.delayed(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns SETOF weir.delayed_message v - {owner=X/owner}
 -- function weir.discard(queue_name text, group_name text DEFAULT 'default'::text, ids bigint[] DEFAULT NULL::bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.doctor() returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_group(queue_name text, group_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_log(log_name text) returns void v definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.drop_queue(queue_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.enqueue(queue_name text, kind text, args jsonb DEFAULT '{}'::jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, unique_key text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns bigint v - {owner=X/owner}
--- function weir.enqueue_batch(queue_name text, jobs jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns TABLE(id bigint, repeated boolean) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.enqueue(queue_name character, kind text, args jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, unique_key text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns bigint v - {owner=X/owner}
+-- function weir.enqueue(queue_name text, kind text, args json DEFAULT '{}'::json, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, unique_key text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns bigint v - {owner=X/owner}
+-- function weir.enqueue_batch(queue_name character, jobs jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
+-- function weir.enqueue_batch(queue_name text, jobs json[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, unique_for interval DEFAULT NULL::interval, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns TABLE(id bigint, repeated boolean) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.extend(queue_name text, claim_id bigint, lease interval) returns timestamp with time zone v - {owner=X/owner}
 -- function weir.extend_many(queue_name text, claim_ids bigint[], leases interval[], requests integer[] DEFAULT NULL::integer[]) returns timestamp with time zone[] v - {owner=X/owner}
 -- function weir.find_token(digest bytea) returns TABLE(token_name text, queues text[], verbs text[], expires_at timestamp with time zone) s definer {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1027,10 +1049,15 @@
 -- function weir.pause(queue_name text, group_name text DEFAULT NULL::text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.pause_schedule(name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.peek(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message v - {owner=X/owner}
+-- function weir.peek_records(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 10) returns SETOF weir.message_record v - {owner=X/owner}
 -- function weir.pop(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1) returns SETOF weir.message v - {owner=X/owner}
+-- function weir.pop_records(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1) returns SETOF weir.message_record v - {owner=X/owner}
 -- function weir.progress(queue_name text, claim_id bigint, id bigint, progress jsonb DEFAULT NULL::jsonb, lease interval DEFAULT NULL::interval) returns boolean v - {owner=X/owner}
--- function weir.publish(topic text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, id bigint, repeated boolean) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.publish_batch(topic text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, ids bigint[], repeated boolean[]) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.publish(topic character, body bytea, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, id bigint, repeated boolean) v - {owner=X/owner}
+-- function weir.publish(topic character, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, id bigint, repeated boolean) v - {owner=X/owner}
+-- function weir.publish(topic text, payload json, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, id bigint, repeated boolean) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir.publish_batch(topic character, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns TABLE(queue_name text, ids bigint[], repeated boolean[]) v - {owner=X/owner}
+-- function weir.publish_batch(topic text, payloads json[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer, bodies bytea[] DEFAULT NULL::bytea[]) returns TABLE(queue_name text, ids bigint[], repeated boolean[]) v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.purge(queue_name text, group_name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.receive(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 1, lease interval DEFAULT '00:00:30'::interval) returns SETOF weir.message v - {owner=X/owner}
 -- function weir.receive_many(queue_name text, group_name text, maxes integer[], leases interval[]) returns TABLE(messages weir.message_record, requests integer[], claim_ids bigint[], counts integer[]) v - {owner=X/owner}
@@ -1048,9 +1075,13 @@
 -- function weir.route(topic text) returns SETOF text s definer {"search_path=pg_catalog, pg_temp",jit=off,enable_seqscan=off,enable_hashjoin=off,enable_mergejoin=off} {owner=X/owner}
 -- function weir.schedule(name text, queue_name text, kind text, args jsonb DEFAULT '{}'::jsonb, cron text DEFAULT NULL::text, every interval DEFAULT NULL::interval, time_zone text DEFAULT 'UTC'::text, missed text DEFAULT 'skip'::text, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, is_unique boolean DEFAULT false, tracked boolean DEFAULT false) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir.seek(queue_name text, group_name text, "position" text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir.send(queue_name text, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
--- function weir.send_batch(queue_name text, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
--- function weir.send_once(queue_name text, payloads jsonb[], dedup_keys text[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
+-- function weir.send(queue_name character, body bytea, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
+-- function weir.send(queue_name character, payload jsonb, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
+-- function weir.send(queue_name text, payload json, key text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, delay interval DEFAULT NULL::interval, dedup_key text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns bigint v - {owner=X/owner}
+-- function weir.send_batch(queue_name character, payloads jsonb[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer) returns SETOF bigint v - {owner=X/owner}
+-- function weir.send_batch(queue_name text, payloads json[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, dedup_keys text[] DEFAULT NULL::text[], priority integer DEFAULT NULL::integer, bodies bytea[] DEFAULT NULL::bytea[]) returns SETOF bigint v - {owner=X/owner}
+-- function weir.send_once(queue_name character, payloads jsonb[], dedup_keys text[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
+-- function weir.send_once(queue_name text, payloads json[], dedup_keys text[], keys text[] DEFAULT NULL::text[], headers jsonb[] DEFAULT NULL::jsonb[], delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, bodies bytea[] DEFAULT NULL::bytea[]) returns TABLE(id bigint, repeated boolean) v - {owner=X/owner}
 -- function weir.settle_many(queue_name text, verbs text[], claim_ids bigint[], ids int8multirange[], delays interval[] DEFAULT NULL::interval[], reasons text[] DEFAULT NULL::text[], requests integer[] DEFAULT NULL::integer[]) returns integer[] v - {owner=X/owner}
 -- function weir.snooze(queue_name text, claim_id bigint, ids bigint[] DEFAULT NULL::bigint[], delay interval DEFAULT '00:01:00'::interval) returns integer v - {owner=X/owner}
 -- function weir.start_batch(queue_name text, jobs jsonb[], callback jsonb, name text DEFAULT NULL::text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1071,7 +1102,7 @@
 -- function weir_internal.call(p_verb text, p_queue text, p_args text DEFAULT ''::text) returns text s - {owner=X/owner}
 -- function weir_internal.change_right(p_queue text, p_role text, p_right text, p_grant boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.change_schedule(queue_name text, p_verb text, p_name text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads jsonb[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.check_batch(p_queue text, p_bytes_max integer, p_payloads text[], p_bodies bytea[], p_keys text[], p_headers jsonb[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_dedup_keys(p_queue text, p_window text, p_count integer, p_dedup_keys text[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_group_settings(g weir_internal.groups) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_ids(p_verb text, p_claim bigint, p_ids bigint[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1079,7 +1110,7 @@
 -- function weir_internal.check_jobs(p_queue text, p_window text, p_kinds text[], p_headers jsonb[], p_delay interval, p_unique_keys text[], p_unique_for interval) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_log_settings(l weir_internal.logs) returns void v - {owner=X/owner}
 -- function weir_internal.check_many(p_verb text, p_claims bigint[], p_ids int8multirange[], p_count integer, p_requests integer[]) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.check_message(p_queue text, p_bytes_max integer, p_payload jsonb, p_key text, p_headers jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.check_message(p_queue text, p_bytes_max integer, p_payload text, p_body bytea, p_key text, p_headers jsonb) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_name(p_what text, p_name text) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_priority(p_queue text, p_priorities integer, p_priority integer, p_keyed boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.check_queue_settings(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1101,7 +1132,7 @@
 -- function weir_internal.create_log_relations(p_schema text, p_unlogged boolean) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.creation_hint(p_what text, p_name text, p_call text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.cron_field(p_cron text, p_field text, p_what text, p_low integer, p_high integer, p_names text[]) returns integer[] i {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.dead_letters(queue_name text, group_name text DEFAULT 'default'::text, max integer DEFAULT 100, after bigint DEFAULT 0) returns TABLE(id bigint, key text, payload jsonb, headers jsonb, enqueued_at timestamp with time zone, attempts integer, died_at timestamp with time zone, reason text, body bytea, payload_text text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.describe(p_queue text) returns TABLE(queue_name text, lanes integer, message_bytes_max integer, created_at timestamp with time zone, paused boolean, priorities integer, aging interval, ttl interval, dedup_window interval, backlog_max bigint, job_retention interval, log text, moving_from text) s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.digest_of(p_key text) returns uuid s - {owner=X/owner}
 -- function weir_internal.direct(p_queue text) returns boolean v - {owner=X/owner}
@@ -1144,6 +1175,8 @@
 -- function weir_internal.ids_of(o weir.message_record) returns int8multirange i - {owner=X/owner}
 -- function weir_internal.in_main(p_queue text) returns boolean s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.job_digest(p_kind text, p_args jsonb, p_key text) returns uuid s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.jsonb_of(p_payload text) returns jsonb i - {owner=X/owner}
+-- function weir_internal.jsonb_of(p_payloads text[]) returns jsonb[] i - {owner=X/owner}
 -- function weir_internal.lane_lock(p_group integer, p_lane integer, p_stripe integer) returns bigint i - {owner=X/owner}
 -- function weir_internal.lane_of(p_key text, p_lanes integer) returns integer s - {owner=X/owner}
 -- function weir_internal.limit_lock(p_group integer) returns bigint i - {owner=X/owner}
@@ -1179,7 +1212,7 @@
 -- function weir_internal.moving_mark_waiting(p_queue text) returns text v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.moving_nack(p_queue text, p_claim bigint, p_ids bigint[], p_delay interval, p_reason text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.moving_parked_keys(p_queue text, p_group text, p_max integer, p_after text, p_after_lane integer) returns SETOF weir.parked_key v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_internal.moving_peek(p_queue text, p_group text, p_max integer) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.moving_peek(p_queue text, p_group text, p_max integer) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.moving_progress(p_queue text, p_claim bigint, p_id bigint, p_progress jsonb, p_lease interval) returns boolean v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.moving_purge(p_queue text, p_group text) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.moving_receive(p_queue text, p_group text, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1202,7 +1235,7 @@
 -- function weir_internal.rate_room(g weir_internal.groups, p_now timestamp with time zone, OUT room bigint, OUT arrival bigint) returns record v - {owner=X/owner}
 -- function weir_internal.rate_step(g weir_internal.groups) returns bigint i - {owner=X/owner}
 -- function weir_internal.read_claims_table(p_ring bigint) returns integer i - {owner=X/owner}
--- function weir_internal.read_jobs(p_queue text, p_jobs jsonb[], OUT kinds text[], OUT args jsonb[], OUT keys text[], OUT headers jsonb[], OUT due timestamp with time zone[], OUT unique_keys text[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.read_jobs(p_queue text, p_jobs json[], OUT kinds text[], OUT args json[], OUT keys text[], OUT headers jsonb[], OUT due timestamp with time zone[], OUT unique_keys text[]) returns record v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.read_steps(p_queue text, p_steps jsonb[]) returns SETOF weir_internal.workflow_steps v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.record_of(p_messages weir_internal.delayed_row[]) returns weir.message_record i - {owner=X/owner}
 -- function weir_internal.remake_gates(q weir_internal.queues) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1230,6 +1263,7 @@
 -- function weir_internal.stripe_of(p_id bigint, p_mask integer) returns integer i - {owner=X/owner}
 -- function weir_internal.stripes_of(p_stripe integer) returns integer i - {owner=X/owner}
 -- function weir_internal.take_dead_letters(q weir_internal.queues, g weir_internal.groups, p_ids bigint[], p_since timestamp with time zone) returns weir_internal.delayed_row[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.texts_of(p_payloads json[], p_bodies bytea[]) returns text[] i - {owner=X/owner}
 -- function weir_internal.to_micros(p_time timestamp with time zone) returns bigint i - {owner=X/owner}
 -- function weir_internal.trim_rights(p_role name) returns void v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.truncate_if_empty(p_table text) returns integer v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1263,7 +1297,7 @@
 -- function weir_log.append_0(p_ring bigint, r weir_internal.log_record) returns boolean v - {owner=X/owner}
 -- function weir_log.append_1(p_ring bigint, r weir_internal.log_record) returns boolean v - {owner=X/owner}
 -- function weir_log.append_2(p_ring bigint, r weir_internal.log_record) returns boolean v - {owner=X/owner}
--- function weir_log.append_batch(q weir_internal.queues, p_ids bigint[], p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_priority integer) returns void v - {owner=X/owner}
+-- function weir_log.append_batch(q weir_internal.queues, p_ids bigint[], p_payloads text[], p_bodies bytea[], p_keys text[], p_headers jsonb[], p_priority integer) returns void v - {owner=X/owner}
 -- function weir_log.append_claim(c weir_internal.claim) returns void v - {owner=X/owner}
 -- function weir_log.append_claim_0(p_ring bigint, c weir_internal.claim) returns boolean v - {owner=X/owner}
 -- function weir_log.append_claim_1(p_ring bigint, c weir_internal.claim) returns boolean v - {owner=X/owner}
@@ -1301,7 +1335,7 @@
 -- function weir_log.claim_due(q weir_internal.queues, g weir_internal.groups, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_keyed(p weir_internal.peeked, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_lane(q weir_internal.queues, g weir_internal.groups, p_lane integer, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
--- function weir_log.claim_messages(c weir_internal.claim, p_queue integer, p_ids int8multirange) returns TABLE(id bigint, key text, headers jsonb, payload jsonb, enqueued_at timestamp with time zone, attempts integer) v - {owner=X/owner}
+-- function weir_log.claim_messages(c weir_internal.claim, p_queue integer, p_ids int8multirange) returns TABLE(id bigint, key text, headers jsonb, payload text, body bytea, enqueued_at timestamp with time zone, attempts integer) v - {owner=X/owner}
 -- function weir_log.claim_new(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_want integer, p_lease interval) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_parked(q weir_internal.queues, g weir_internal.groups, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.claim_record(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_messages weir_internal.delayed_row[], p_lease interval) returns weir.message_record v - {owner=X/owner}
@@ -1328,7 +1362,7 @@
 -- function weir_log.cursors_1(p_group integer, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.cursors_2(p_group integer, p_lanes integer[]) returns weir_internal.claim[] v - {owner=X/owner}
 -- function weir_log.cursors_in(p_table integer) returns TABLE(group_no integer, lane integer, stripe integer) v - {owner=X/owner}
--- function weir_log.delay(q weir_internal.queues, p_id bigint, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval) returns void v - {owner=X/owner}
+-- function weir_log.delay(q weir_internal.queues, p_id bigint, p_payload text, p_body bytea, p_key text, p_headers jsonb, p_delay interval) returns void v - {owner=X/owner}
 -- function weir_log.delayed(p_queue text, p_group text, p_max integer, p_after bigint) returns SETOF weir.delayed_message s {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
 -- function weir_log.deliver_fair(q weir_internal.queues, g weir_internal.groups, p_want integer, p_flight jsonb, p_lease interval) returns weir.message_record v - {owner=X/owner}
 -- function weir_log.depths(p_queue integer, p_segments bigint[]) returns TABLE(queue_no integer, group_no integer, s weir.group_stats) s - {owner=X/owner}
@@ -1349,8 +1383,8 @@
 -- function weir_log.end_parked(g weir_internal.groups, p_ids int8multirange, p_claimed int8multirange) returns void v - {owner=X/owner}
 -- function weir_log.end_place() returns weir_internal.place v - {owner=X/owner}
 -- function weir_log.end_step(q weir_internal.queues, p_workflow bigint, p_step integer, p_what integer, p_result jsonb) returns void v - {owner=X/owner}
--- function weir_log.enqueue(p_queue text, p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, OUT ids bigint[], OUT repeated boolean[]) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
--- function weir_log.enqueue_jobs(q weir_internal.queues, p_kinds text[], p_args jsonb[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, p_marks jsonb[], OUT ids bigint[], OUT repeated boolean[]) returns record v - {owner=X/owner}
+-- function weir_log.enqueue(p_queue text, p_kinds text[], p_args json[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, OUT ids bigint[], OUT repeated boolean[]) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
+-- function weir_log.enqueue_jobs(q weir_internal.queues, p_kinds text[], p_args text[], p_keys text[], p_headers jsonb[], p_due timestamp with time zone[], p_delay interval, p_priority integer, p_unique_keys text[], p_unique boolean, p_unique_for interval, p_tracked boolean, p_marks jsonb[], OUT ids bigint[], OUT repeated boolean[]) returns record v - {owner=X/owner}
 -- function weir_log.events_0(p_queue integer, p_ids bigint[]) returns weir_internal.job_event[] v - {owner=X/owner}
 -- function weir_log.events_1(p_queue integer, p_ids bigint[]) returns weir_internal.job_event[] v - {owner=X/owner}
 -- function weir_log.examine(p_queue text) returns SETOF weir.finding v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
@@ -1423,7 +1457,7 @@
 -- function weir_log.job_ids_1(p_queue integer, p_kind text, p_after bigint, p_max integer) returns bigint[] v - {owner=X/owner}
 -- function weir_log.job_state_of(q weir_internal.queues, p_ids bigint[], p_txids xid8[]) returns TABLE(id bigint, state text, claim bigint) v - {owner=X/owner}
 -- function weir_log.job_statuses(q weir_internal.queues, p_ids bigint[]) returns SETOF weir.job_status v - {owner=X/owner}
--- function weir_log.keep_unique(q weir_internal.queues, p_ids bigint[], p_kinds text[], p_args jsonb[], p_keys text[], p_unique boolean, p_until timestamp with time zone, OUT ids bigint[], OUT repeated boolean[]) returns record v - {owner=X/owner}
+-- function weir_log.keep_unique(q weir_internal.queues, p_ids bigint[], p_kinds text[], p_args text[], p_keys text[], p_unique boolean, p_until timestamp with time zone, OUT ids bigint[], OUT repeated boolean[]) returns record v - {owner=X/owner}
 -- function weir_log.key_flight(g weir_internal.groups, p_claims bigint[]) returns jsonb v - {owner=X/owner}
 -- function weir_log.key_queue_messages(g weir_internal.groups) returns SETOF weir_internal.delayed_row v - {owner=X/owner}
 -- function weir_log.keys_that_wait(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_key_queues text[], OUT behind text[], OUT late text[]) returns record v - {owner=X/owner}
@@ -1488,7 +1522,7 @@
 -- function weir_log.park_along(g weir_internal.groups, e weir_internal.claim, p_rest int8multirange, p_key_queues text[]) returns int8multirange v - {owner=X/owner}
 -- function weir_log.parked_keys(p_queue text, p_group text, p_max integer, p_after text, p_after_lane integer) returns SETOF weir.parked_key s {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,jit=off,enable_seqscan=off,enable_bitmapscan=off} {owner=X/owner}
 -- function weir_log.pause_upkeep() returns void v - {owner=X/owner}
--- function weir_log.peek(p_queue text, p_group text, p_max integer) returns SETOF weir.message v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_log.peek(p_queue text, p_group text, p_max integer) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.peek_0(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.peek_1(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
 -- function weir_log.peek_2(p_queue text, p_group text, p_now timestamp with time zone) returns weir_internal.peeked v - {owner=X/owner}
@@ -1508,7 +1542,7 @@
 -- function weir_log.read_claims(g weir_internal.groups, p_max integer, p_after bigint) returns SETOF weir.claim_status s - {owner=X/owner}
 -- function weir_log.read_interval(c weir_internal.claim, p_queue integer, p_since timestamp with time zone, p_want integer) returns weir_internal.reading v - {owner=X/owner}
 -- function weir_log.read_messages(q weir_internal.queues, p_ids bigint[], p_now timestamp with time zone) returns SETOF weir.stored_message s - {owner=X/owner}
--- function weir_log.read_source(s weir_internal.source, p_queue integer, p_group integer, p_ids int8multirange) returns TABLE(id bigint, key text, headers jsonb, payload jsonb, enqueued_at timestamp with time zone, attempts integer) v - {owner=X/owner}
+-- function weir_log.read_source(s weir_internal.source, p_queue integer, p_group integer, p_ids int8multirange) returns TABLE(id bigint, key text, headers jsonb, payload text, body bytea, enqueued_at timestamp with time zone, attempts integer) v - {owner=X/owner}
 -- function weir_log.read_states(q weir_internal.queues, p_ids bigint[], p_txids xid8[], p_now timestamp with time zone, OUT ids bigint[], OUT claims bigint[]) returns record s - {owner=X/owner}
 -- function weir_log.ready_lanes(q weir_internal.queues, g weir_internal.groups, p_now timestamp with time zone) returns integer[] v - {owner=X/owner}
 -- function weir_log.receive(p_queue text, p_group text, p_max integer, p_lease interval) returns weir.message_record[] v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,enable_sort=off} {owner=X/owner}
@@ -1552,12 +1586,12 @@
 -- function weir_log.seen_cursors(q weir_internal.queues, g weir_internal.groups) returns SETOF weir_internal.claim s - {owner=X/owner}
 -- function weir_log.segment_holders() returns TABLE(segment_no bigint, sealed_at timestamp with time zone, queue_no integer, group_no integer) v - {owner=X/owner}
 -- function weir_log.segment_table(p_seg bigint) returns integer v - {owner=X/owner}
--- function weir_log.send(p_queue text, p_payload jsonb, p_key text, p_headers jsonb, p_delay interval, p_priority integer) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_log.send_batch(p_queue text, p_payloads jsonb[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
--- function weir_log.send_once(p_queue text, p_payloads jsonb[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, OUT ids bigint[], OUT repeated boolean[]) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
--- function weir_log.send_plainly_0(p_ring bigint, p_queue text, p_payload jsonb) returns bigint v - {owner=X/owner}
--- function weir_log.send_plainly_1(p_ring bigint, p_queue text, p_payload jsonb) returns bigint v - {owner=X/owner}
--- function weir_log.send_plainly_2(p_ring bigint, p_queue text, p_payload jsonb) returns bigint v - {owner=X/owner}
+-- function weir_log.send(p_queue text, p_payload json, p_key text, p_headers jsonb, p_delay interval, p_priority integer, p_body bytea DEFAULT NULL::bytea) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_log.send_batch(p_queue text, p_payloads json[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, p_bodies bytea[] DEFAULT NULL::bytea[]) returns bigint[] v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_log.send_once(p_queue text, p_payloads json[], p_dedup_keys text[], p_keys text[], p_headers jsonb[], p_delay interval, p_priority integer, p_bodies bytea[] DEFAULT NULL::bytea[], OUT ids bigint[], OUT repeated boolean[]) returns record v {"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan,enable_seqscan=off,enable_bitmapscan=off,jit=off} {owner=X/owner}
+-- function weir_log.send_plainly_0(p_ring bigint, p_queue text, p_payload text) returns bigint v - {owner=X/owner}
+-- function weir_log.send_plainly_1(p_ring bigint, p_queue text, p_payload text) returns bigint v - {owner=X/owner}
+-- function weir_log.send_plainly_2(p_ring bigint, p_queue text, p_payload text) returns bigint v - {owner=X/owner}
 -- function weir_log.send_steps(q weir_internal.queues, p_workflow bigint, p_steps integer[]) returns void v - {owner=X/owner}
 -- function weir_log.sent_at(q weir_internal.queues, g weir_internal.groups, p_lane integer) returns timestamp with time zone v - {owner=X/owner}
 -- function weir_log.sent_rates(p_queue integer) returns TABLE(queue_no integer, rate double precision) s - {owner=X/owner}
@@ -1611,7 +1645,7 @@
 -- function weir_log.waiting_1(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.waiting_2(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.waiting_3(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
--- function weir_log.waiting_records(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads jsonb[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], after bigint, txid xid8) v - {owner=X/owner}
+-- function weir_log.waiting_records(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads text[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], bodies bytea[], after bigint, txid xid8) v - {owner=X/owner}
 -- function weir_log.waits_for_leaving(q weir_internal.queues, g weir_internal.groups) returns boolean v - {owner=X/owner}
 -- function weir_log.wake(q weir_internal.queues) returns void v - {owner=X/owner}
 -- function weir_log.write_inflight(g weir_internal.groups, p_claims bigint[]) returns void v - {owner=X/owner}

@@ -53,7 +53,8 @@ begin
     -- what was carried over last time counts for nothing, or a log that is all unfinished claims would turn for ever
     execute format('select max(pos) from %s where claim = 0 and kind = ''n'' and id = $1', v_open_table)
     into v_carried using v_ring - 1;
-    if pg_table_size(v_open_table) < greatest(p_bytes, 2 * v_carried) then
+    v_carried := coalesce(v_carried, 0);
+    if pg_table_size(v_open_table) - v_carried < greatest(p_bytes, v_carried) then
         return 0;
     end if;
     perform weir_log.merge_idle_stripes(v_open);

@@ -21,6 +21,21 @@ func (b bench) turnClaims() {
 	}
 }
 
+func TestAClaimLogThatCarriesAsMuchAsItMayHoldDoesNotTurnForEver(t *testing.T) {
+	each(t, func(b bench) {
+		b.db.Exec(b, "update weir_internal.logs set claims_bytes = 16384")
+		b.fill("ring", 20)
+		for range 20 {
+			b.receive("ring", "default", 1, "1 hour")
+		}
+		before := b.ring("claims")
+		b.settle()
+		if after := b.ring("claims"); after > before+2 {
+			b.Errorf("the ring has gone from %d to %d, want one turn", before, after)
+		}
+	})
+}
+
 func TestIdleLanesHaveNoRowAfterATurnAndMissNothing(t *testing.T) {
 	each(t, func(b bench) {
 		queue := func(i int) string { return fmt.Sprintf("q%d", i) }
