@@ -205,8 +205,9 @@ func (p *postgres) deadLetters(ctx context.Context, queue string, o receiveOptio
 		headers *string
 	}
 	rows, err := collect(ctx, p, "list dead letters", sqlDeadLetters, func(r *row) []any {
-		return []any{&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.Attempts, &r.DiedAt, &r.Reason,
-			&r.Body}
+		return []any{
+			&r.ID, &r.Key, &r.payload, &r.headers, &r.EnqueuedAt, &r.Attempts, &r.DiedAt, &r.Reason, &r.Body,
+		}
 	}, queue, o.group, o.max, o.after)
 	letters := make([]DeadLetter, len(rows))
 	for i, r := range rows {

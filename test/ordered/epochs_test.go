@@ -10,9 +10,10 @@ import (
 	"github.com/weirmq/weir/test/surface"
 )
 
-// sendOn sends a message of a key on a connection, as l.send does.
-func (l lines) sendOn(c surface.Conn, key string, n int) {
+// sendOn sends a message of the key a on a connection, as l.send does.
+func (l lines) sendOn(c surface.Conn, n int) {
 	l.Helper()
+	key := "a"
 	payload := `"` + key + surface.Number(n) + `"`
 	if _, err := surface.Send(l.Context(), c, queue, payload, &key, nil, nil); err != nil {
 		l.Fatal(err)
@@ -49,7 +50,7 @@ func (l lines) pauseBeforeLanes() pgx.Tx {
 func TestAKeysMessagesInOldLanesComeFirstWhenTheyCommitWhileAReceiveGoesOver(t *testing.T) {
 	each(t, "", func(l lines) {
 		old := l.begin()
-		l.sendOn(old, "a", 1)
+		l.sendOn(old, 1)
 		l.setLanes(2)
 		l.send("a", 0) // of no order with a1, whose transaction is still open
 		holder := l.pauseBeforeLanes()
@@ -97,7 +98,7 @@ func TestASenderThatIsOpenWhenTheLanesChangeHoldsNobodyUp(t *testing.T) {
 				if err != nil {
 					l.Fatal(err)
 				}
-				l.sendOn(old, "a", 1)
+				l.sendOn(old, 1)
 				l.setLanes(3)
 				l.send("a", 2)
 				got := l.receive(1, "1 hour", "a2")
@@ -132,7 +133,7 @@ func TestATransactionThatSeesTheLanesChangeKeepsItsOrder(t *testing.T) {
 	each(t, "", func(l lines) {
 		tx := l.begin()
 		for n := range 5 {
-			l.sendOn(tx, "a", n)
+			l.sendOn(tx, n)
 			l.setLanes(n + 2)
 		}
 		l.commit(tx)
@@ -158,7 +159,7 @@ func TestASenderWithAnOldSnapshotLosesNothing(t *testing.T) {
 			l.maintain()
 		}
 		l.setLanes(5)
-		l.sendOn(tx, "a", 2)
+		l.sendOn(tx, 2)
 		l.commit(tx)
 		l.send("a", 3)
 		l.ack(l.receive(1, "1 hour", "a2")[0])
@@ -206,7 +207,7 @@ func TestOldLanesThatAreEmptyHoldNobodyUpWhenTheLogHasMovedOn(t *testing.T) {
 		l.send("a", 1)
 		l.ack(l.receive(1, "1 hour", "a1")[0])
 		held := l.begin() // so that the epoch is kept
-		l.sendOn(held, "a", 9)
+		l.sendOn(held, 9)
 		l.setLanes(2)
 		l.db.Exec(l, "update weir_internal.logs set segment_bytes = 1")
 		for range 2 {
@@ -277,7 +278,7 @@ func TestAnEpochStaysWhileSomebodyMaySendToItsLanes(t *testing.T) {
 	each(t, "", func(l lines) {
 		l.dropDefault()
 		sender, stranger := l.begin(), l.beginAsOther()
-		l.sendOn(sender, "a", 1)
+		l.sendOn(sender, 1)
 		l.setLanes(2)
 		l.wantEpochs("a sender is open", 2)
 		l.commit(sender)
@@ -316,7 +317,7 @@ func TestChangesOfOneTransactionBeginEpochsTogether(t *testing.T) {
 				if _, err := tx.Exec(l.Context(), "select weir.configure_queue($1, lanes => $2)", queue, lanes); err != nil {
 					l.Fatal(err)
 				}
-				l.sendOn(tx, "a", lanes)
+				l.sendOn(tx, lanes)
 			}
 			l.send("b", 1)
 			if !commits {

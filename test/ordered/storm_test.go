@@ -196,12 +196,13 @@ func (s *storm) changeLanes(r *rand.Rand) {
 	changes, refused := 0, 0
 	for !s.Failed() && (s.raging.Err() == nil || changes < 5) { // a slow machine needs longer to prove something
 		_, err := conn.Exec(s.Context(), "select weir.configure_queue($1, lanes => $2)", queue, 1+r.IntN(9))
-		if surface.SQLState(err) == "WR061" {
-			refused++
-		} else if err != nil {
-			s.Error(err)
-		} else {
+		switch {
+		case err == nil:
 			changes++
+		case surface.SQLState(err) == "WR061":
+			refused++
+		default:
+			s.Error(err)
 		}
 		pause(s.raging, time.Duration(r.IntN(60))*time.Millisecond)
 	}
