@@ -41,6 +41,7 @@ func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOpti
 	in := map[string]any{}
 	given(in, "ordered", o.Ordered)
 	given(in, "log", o.Log)
+	given(in, "lanes", o.Lanes)
 	given(in, "priorities", o.Priorities)
 	given(in, "message_bytes_max", o.MessageBytesMax)
 	given(in, "aging_ms", *millis(&o.Aging))
@@ -53,6 +54,7 @@ func (h *httpBackend) createQueue(ctx context.Context, queue string, o QueueOpti
 
 func (h *httpBackend) configureQueue(ctx context.Context, queue string, s QueueSettings) error {
 	return h.call(ctx, http.MethodPatch, queuePath(queue), struct {
+		Lanes           *int   `json:"lanes,omitempty"`
 		MessageBytesMax *int   `json:"message_bytes_max,omitempty"`
 		AgingMS         *int64 `json:"aging_ms,omitempty"`
 		TTLMS           *int64 `json:"ttl_ms,omitempty"`
@@ -60,7 +62,8 @@ func (h *httpBackend) configureQueue(ctx context.Context, queue string, s QueueS
 		BacklogMax      *int64 `json:"backlog_max,omitempty"`
 		JobRetentionMS  *int64 `json:"job_retention_ms,omitempty"`
 	}{
-		s.MessageBytesMax, millis(s.Aging), millis(s.TTL), millis(s.DedupWindow), s.BacklogMax, millis(s.JobRetention),
+		s.Lanes, s.MessageBytesMax, millis(s.Aging), millis(s.TTL), millis(s.DedupWindow), s.BacklogMax,
+		millis(s.JobRetention),
 	}, nil)
 }
 

@@ -138,6 +138,7 @@ func Reason(text string) NackOption { return func(s *settlement) { s.reason = te
 type QueueOptions struct {
 	Ordered         bool          // the group DefaultGroup delivers messages of one key one after the other
 	Log             string        // the log that keeps its messages, made when it is not there; "main"
+	Lanes           int           // in so many parts its keys are shared out, 1 to 256; 16
 	Priorities      int           // levels of priority of messages without keys; 1
 	MessageBytesMax int           // the largest message as stored
 	Aging           time.Duration // how much longer a message must wait to go before one a level higher
@@ -149,6 +150,7 @@ type QueueOptions struct {
 
 // QueueSettings are changes to a queue. Nil leaves a setting as it is: QueueSettings{TTL: new(time.Hour)}.
 type QueueSettings struct {
+	Lanes           *int // from now on; order is kept
 	MessageBytesMax *int
 	Aging           *time.Duration
 	TTL             *time.Duration // 0: messages are delivered however old

@@ -9,11 +9,12 @@ import (
 
 const (
 	sqlCreateQueue = `select weir.create_queue($1::text, ordered => $2::text::boolean, log => $3::text,
-		priorities => $4::int, message_bytes_max => $5::int, aging => $6::text::interval, ttl => $7::text::interval,
-		dedup_window => $8::text::interval, backlog_max => $9::bigint, job_retention => $10::text::interval)`
-	sqlConfigureQueue = `select from weir.configure_queue($1::text, message_bytes_max => $2::int,
-		aging => $3::text::interval, ttl => $4::text::interval, dedup_window => $5::text::interval,
-		backlog_max => $6::bigint, job_retention => $7::text::interval)`
+		lanes => $4::int, priorities => $5::int, message_bytes_max => $6::int, aging => $7::text::interval,
+		ttl => $8::text::interval, dedup_window => $9::text::interval, backlog_max => $10::bigint,
+		job_retention => $11::text::interval)`
+	sqlConfigureQueue = `select from weir.configure_queue($1::text, lanes => $2::int, message_bytes_max => $3::int,
+		aging => $4::text::interval, ttl => $5::text::interval, dedup_window => $6::text::interval,
+		backlog_max => $7::bigint, job_retention => $8::text::interval)`
 	sqlRenameQueue = `select from weir.rename_queue($1::text, $2::text)`
 	sqlMoveQueue   = `select from weir.move_queue($1::text, $2::text)`
 	sqlDropQueue   = `select from weir.drop_queue($1::text)`
@@ -77,14 +78,14 @@ func (p *postgres) createQueue(ctx context.Context, queue string, o QueueOptions
 	if o.Ordered {
 		ordered = new(flag(true))
 	}
-	return one[bool](ctx, p, "create queue", sqlCreateQueue, queue, ordered, orNull(o.Log), zeroNull(o.Priorities),
-		zeroNull(o.MessageBytesMax), interval(zeroNull(o.Aging)), interval(zeroNull(o.TTL)),
+	return one[bool](ctx, p, "create queue", sqlCreateQueue, queue, ordered, orNull(o.Log), zeroNull(o.Lanes),
+		zeroNull(o.Priorities), zeroNull(o.MessageBytesMax), interval(zeroNull(o.Aging)), interval(zeroNull(o.TTL)),
 		interval(zeroNull(o.DedupWindow)), zeroNull(o.BacklogMax), interval(zeroNull(o.JobRetention)))
 }
 
 func (p *postgres) configureQueue(ctx context.Context, queue string, s QueueSettings) error {
-	return p.do(ctx, "configure queue", sqlConfigureQueue, queue, s.MessageBytesMax, interval(s.Aging), interval(s.TTL),
-		interval(s.DedupWindow), s.BacklogMax, interval(s.JobRetention))
+	return p.do(ctx, "configure queue", sqlConfigureQueue, queue, s.Lanes, s.MessageBytesMax, interval(s.Aging),
+		interval(s.TTL), interval(s.DedupWindow), s.BacklogMax, interval(s.JobRetention))
 }
 
 func (p *postgres) createLog(ctx context.Context, log string, o LogOptions) (bool, error) {

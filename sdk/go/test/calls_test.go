@@ -23,6 +23,7 @@ type arguments struct {
 	Pattern         string          `json:"pattern"`
 	NewName         string          `json:"new_name"`
 	ID              int64           `json:"id"`
+	Lanes           *int            `json:"lanes"`
 	Priorities      int             `json:"priorities"`
 	SegmentBytes    *int64          `json:"segment_bytes"`
 	AgingMS         *int64          `json:"aging_ms"`
@@ -199,14 +200,15 @@ var calls = map[string]func(context.Context, *weir.Client, arguments) (any, erro
 	},
 	"create_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return c.CreateQueue(ctx, a.Queue, weir.QueueOptions{
-			Ordered: a.Ordered, Log: a.Log, Priorities: a.Priorities, MessageBytesMax: valueOf(a.MessageBytesMax),
-			Aging: valueOf(msOf(a.AgingMS)), TTL: valueOf(msOf(a.TTLMS)), DedupWindow: valueOf(msOf(a.DedupWindowMS)),
-			BacklogMax: valueOf(a.BacklogMax), JobRetention: valueOf(msOf(a.JobRetentionMS)),
+			Ordered: a.Ordered, Log: a.Log, Lanes: valueOf(a.Lanes), Priorities: a.Priorities,
+			MessageBytesMax: valueOf(a.MessageBytesMax), Aging: valueOf(msOf(a.AgingMS)), TTL: valueOf(msOf(a.TTLMS)),
+			DedupWindow: valueOf(msOf(a.DedupWindowMS)), BacklogMax: valueOf(a.BacklogMax),
+			JobRetention: valueOf(msOf(a.JobRetentionMS)),
 		})
 	},
 	"configure_queue": func(ctx context.Context, c *weir.Client, a arguments) (any, error) {
 		return nil, c.ConfigureQueue(ctx, a.Queue, weir.QueueSettings{
-			MessageBytesMax: a.MessageBytesMax, Aging: msOf(a.AgingMS), TTL: msOf(a.TTLMS),
+			Lanes: a.Lanes, MessageBytesMax: a.MessageBytesMax, Aging: msOf(a.AgingMS), TTL: msOf(a.TTLMS),
 			DedupWindow: msOf(a.DedupWindowMS), BacklogMax: a.BacklogMax, JobRetention: msOf(a.JobRetentionMS),
 		})
 	},

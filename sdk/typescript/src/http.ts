@@ -479,6 +479,7 @@ function logSettings(o: ConfigureLogOptions) {
 
 function queueSettings(o: ConfigureQueueOptions) {
   return {
+    lanes: o.lanes,
     message_bytes_max: o.messageBytesMax,
     ttl_ms: o.ttlMs,
     dedup_window_ms: o.dedupWindowMs,

@@ -21,6 +21,7 @@ const send: Names<t.SendOptions> = { ...publish, signal: 1 };
 const dead: Names<t.DeadOptions> = { ...group, ids: 1 };
 const deadLetters: Names<t.DeadLettersOptions> = { ...take, after: 1 };
 const configureQueue: Names<t.ConfigureQueueOptions> = {
+  lanes: 1,
   messageBytesMax: 1,
   ttlMs: 1,
   dedupWindowMs: 1,

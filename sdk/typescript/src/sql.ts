@@ -465,6 +465,7 @@ function logSettings(o: ConfigureLogOptions): Arguments {
 /** The settings of a queue as arguments. */
 function queueSettings(o: ConfigureQueueOptions): Arguments {
   return {
+    lanes: ["int", number(o.lanes)],
     message_bytes_max: ["int", number(o.messageBytesMax)],
     ttl: ["interval", number(o.ttlMs)],
     dedup_window: ["interval", number(o.dedupWindowMs)],

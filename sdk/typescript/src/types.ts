@@ -170,6 +170,8 @@ export interface DeadLetter<T = unknown> {
 
 /** Settings of a queue that can be changed in use; what is left out stays as it is. */
 export interface ConfigureQueueOptions {
+  /** In so many parts its keys are shared out, 1 to 256; changed in use, order is kept. */
+  lanes?: number | undefined;
   messageBytesMax?: number | undefined;
   ttlMs?: number | undefined;
   dedupWindowMs?: number | undefined;

@@ -28,6 +28,7 @@ class AsyncAdminCalls(ABC):
         *,
         ordered: bool | None = None,
         log: str | None = None,
+        lanes: int | None = None,
         priorities: int | None = None,
         message_bytes_max: int | None = None,
         aging: Duration | None = None,
@@ -44,6 +45,7 @@ class AsyncAdminCalls(ABC):
         settings = {
             "ordered": ordered,
             "log": log,
+            "lanes": lanes,
             "priorities": priorities,
             "message_bytes_max": message_bytes_max,
             "aging": aging,
@@ -58,6 +60,7 @@ class AsyncAdminCalls(ABC):
         self,
         queue: str,
         *,
+        lanes: int | None = None,
         message_bytes_max: int | None = None,
         aging: Duration | None = None,
         ttl: Duration | None = None,
@@ -65,8 +68,12 @@ class AsyncAdminCalls(ABC):
         backlog_max: int | None = None,
         job_retention: Duration | None = None,
     ) -> None:
-        """Change settings of a queue in use; what is not given stays."""
+        """Change settings of a queue in use; what is not given stays.
+
+        ``lanes``: in so many parts its keys are shared out from now on; order is kept.
+        """
         settings = {
+            "lanes": lanes,
             "message_bytes_max": message_bytes_max,
             "aging": aging,
             "ttl": ttl,

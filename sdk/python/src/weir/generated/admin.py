@@ -29,6 +29,7 @@ class AdminCalls(ABC):
         *,
         ordered: bool | None = None,
         log: str | None = None,
+        lanes: int | None = None,
         priorities: int | None = None,
         message_bytes_max: int | None = None,
         aging: Duration | None = None,
@@ -45,6 +46,7 @@ class AdminCalls(ABC):
         settings = {
             "ordered": ordered,
             "log": log,
+            "lanes": lanes,
             "priorities": priorities,
             "message_bytes_max": message_bytes_max,
             "aging": aging,
@@ -59,6 +61,7 @@ class AdminCalls(ABC):
         self,
         queue: str,
         *,
+        lanes: int | None = None,
         message_bytes_max: int | None = None,
         aging: Duration | None = None,
         ttl: Duration | None = None,
@@ -66,8 +69,12 @@ class AdminCalls(ABC):
         backlog_max: int | None = None,
         job_retention: Duration | None = None,
     ) -> None:
-        """Change settings of a queue in use; what is not given stays."""
+        """Change settings of a queue in use; what is not given stays.
+
+        ``lanes``: in so many parts its keys are shared out from now on; order is kept.
+        """
         settings = {
+            "lanes": lanes,
             "message_bytes_max": message_bytes_max,
             "aging": aging,
             "ttl": ttl,
