@@ -185,7 +185,7 @@ func TestPopsOfManyTakeFewCallsAndEachMessageGoesToOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g, d := s.behind("weir.pop")
+	g, d := s.behind("weir.pop_records")
 	got := make([][]engine.Message, requests)
 	s.together(g, d, requests, func(i int) {
 		var err error
