@@ -16,7 +16,15 @@ func TestACallOnAMovedQueueTouchesNoMoreThanOneOnAnother(t *testing.T) {
 		b.ends()
 		conn := b.db.Conn(b)
 		cost := map[string][]int{}
-		for range 8 {
+		isDearer := func() bool {
+			for i, n := range cost["q"] { // a page more is chance, a look at another table is two
+				if n > cost["p"][i]+1 {
+					return true
+				}
+			}
+			return false
+		}
+		for round := 0; round < 8 || isDearer() && round < 40; round++ {
 			for _, queue := range []string{"p", "q"} {
 				send := surface.Buffers(b, conn, "select weir.send($1::text, '1')", queue)
 				receive := surface.Buffers(b, conn, "select * from weir.receive($1::text)", queue)
@@ -32,15 +40,14 @@ func TestACallOnAMovedQueueTouchesNoMoreThanOneOnAnother(t *testing.T) {
 				if cost[queue] == nil {
 					cost[queue] = []int{send, receive, ack}
 				}
-				for i, n := range []int{send, receive, ack} { // the least: now and then a receive looks at claims
+				// the least: now and then a receive looks at claims, or at the cursor again because others commit
+				for i, n := range []int{send, receive, ack} {
 					cost[queue][i] = min(cost[queue][i], n)
 				}
 			}
 		}
-		for i, n := range cost["q"] { // a page more is chance, a look at another table is two
-			if n > cost["p"][i]+1 {
-				b.Errorf("send, receive and ack touch %v buffers, those of another queue %v", cost["q"], cost["p"])
-			}
+		if isDearer() {
+			b.Errorf("send, receive and ack touch %v buffers, those of another queue %v", cost["q"], cost["p"])
 		}
 	})
 }
