@@ -133,7 +133,7 @@ test("an option that a call does not know is refused with the one that is meant"
     });
   const noAfter = /stepJob has no option after: it knows kind, args, name, key, headers/;
   await assert.rejects(js.startChain(queue, [{ kind: "k", after: ["1"] }]), noAfter);
-  await assert.rejects(js.createQueue(queue, { lanes: 4 }), /createQueue has no option lanes: /);
+  await assert.rejects(js.createQueue(queue, { shards: 4 }), /createQueue has no option shards: /);
   await assert.rejects(js.send(queue, 1, { colour: "red" }), /it knows delayMs, /);
   await assert.rejects(js.send(queue, 1, 5000), /are an object, not 5000/);
   assert.deepEqual(await weir.peek(queue), [], "nothing was sent");
