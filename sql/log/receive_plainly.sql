@@ -1,10 +1,11 @@
 -- weir_log.receive_plainly_0_0 .. 1_2(p_queue, p_group, p_max, p_lease, p_claims, p_log)
--- What a receive does when nothing is special, in two statements: a group without order or limits, one lane in the open
+-- What a receive does when nothing is special, in few statements: a group without order or limits, one lane in the open
 -- segment, nothing due again, nothing expired. It does what claim_new does, for a third of the price, since PL/pgSQL
 -- prepares each expression anew in every transaction. It reads what is left of the cursor's interval and the next one
 -- as one, which is the same when no transaction that was in progress between them has sent something. The lane's lock
--- is taken only when something was found; then the cursor must still be the one that was read. All that is not plain is
--- left to weir_log.receive, and nothing is written then. The same text for each pair of tables of the two rings.
+-- is taken only when something was found. Then the queue, the group and the cursor must still be as they were read,
+-- each by a statement of its own. All that is not plain is left to weir_log.receive, and nothing is written then. The
+-- same text for each pair of tables of the two rings.
 --
 -- Parameters:
 --   p_queue, p_group, p_max, p_lease  as weir_log.receive
@@ -25,6 +26,7 @@ as $body$
 declare
     v_queue int;
     v_special boolean;  -- see weir_log.mark_special
+    v_first pg_snapshot;
     v_group int;
     v_since timestamptz;
     v_cursor bigint;    -- the cursor's row, and what it holds
@@ -49,7 +51,7 @@ declare
     v_ids int8multirange;
     v_out weir.message_record[];
 begin
-    select q.no, pg_sequence_last_value(q.special) > 0 into v_queue, v_special
+    select q.no, pg_sequence_last_value(q.special) > 0, pg_current_snapshot() into v_queue, v_special, v_first
     from weir_internal.queues q
     where q.name = p_queue
         and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
@@ -107,11 +109,18 @@ begin
             and pg_sequence_last_value('weir_log.log_ring') = p_log
             and pg_sequence_last_value('weir_log.claims_ring') = p_claims then '{}'::weir.message_record[] end;
     end if;
-    if pg_snapshot_xmax(v_now) <> pg_snapshot_xmax(pg_current_snapshot())
-        or pg_snapshot_xmin(v_now) <> pg_snapshot_xmax(v_now) then -- others have committed, or may have
+    if pg_snapshot_xmax(v_first) <> pg_snapshot_xmax(pg_current_snapshot())
+        or pg_snapshot_xmin(v_first) <> pg_snapshot_xmax(v_first) then -- others have committed, or may have
         if (select o.id from weir_log.claims_%1$s o
             where o.kind = 'c' and o.group_no = v_group and o.lane = 0 and o.stripe = 1 order by o.id desc limit 1)
-            <> v_cursor then
+            <> v_cursor
+            or not exists (
+                select from weir_internal.queues q join weir_internal.groups g on g.queue_no = q.no
+                where q.name = p_queue and q.no = v_queue
+                    and q.origin = array['weir_log.log_0'::regclass::oid, 'weir_log.log_ring'::regclass::oid]
+                    and (pg_sequence_last_value(q.special) > 0) = v_special and g.name = p_group and g.no = v_group
+                    and g.since is not distinct from v_since and g.ttl = interval '0'
+                    and not (q.keyed or g.ordered or g.limited or g.paused or g.queue_paused)) then
             return null;
         end if;
     end if;

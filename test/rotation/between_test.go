@@ -187,6 +187,31 @@ func TestAJobThatIsClaimedWhileItIsLookedForIsCancelled(t *testing.T) {
 	})
 }
 
+// A receive that has looked at its queue and its group, and not yet at its cursor, does not go by what was so then.
+func TestAReceiveThatIsHeldUpBeforeItsCursorSeesWhatWasChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, change := range []string{
+		"select weir.cancel('ring', $1)", "select weir.seek('ring', 'default', 'end') where $1 > 0",
+		"select weir.purge('ring') where $1 > 0", "select weir.pause('ring', 'default') where $1 > 0",
+		"select weir.configure_queue('ring', ttl => '1 microsecond') where $1 > 0",
+	} {
+		each(t, func(b bench) {
+			b.fill("ring", 1)
+			b.drain("ring") // so that there is a cursor
+			id := pgtest.QueryVal[int64](b, b.db, "select weir.enqueue('ring', 'job')")
+			holder := b.hold("lock table weir_log.claims_0")
+			received := b.beside("select count(*)::text from weir.receive('ring')")
+			if _, err := holder.Exec(b.Context(), change, id); err != nil {
+				b.Fatal(err)
+			}
+			b.end(holder, "commit")
+			if n := received(); n != "0" {
+				b.Errorf("%s: received %s beside it, want none", change, n)
+			}
+		})
+	}
+}
+
 // A queue's row that says nothing of keys, read before that was noted there: the notes are gone by the time that they
 // are looked for.
 func TestAQueueThatIsFoldedMeanwhileHasKeys(t *testing.T) {
