@@ -347,6 +347,7 @@ where not exists (select from weir_internal.logs where name = 'main');
 \ir internal/make_gates.sql
 \ir internal/change_right.sql
 \ir internal/visible_queues.sql
+\ir internal/was_dropped.sql
 \ir internal/moving_receive.sql
 \ir internal/moving_settle.sql
 \ir internal/moving_many.sql

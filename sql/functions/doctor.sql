@@ -36,8 +36,7 @@ begin
             execute format('select array(select f from %s(%s) f)', v_function, v_argument) into v_found;
         exception
             when others then
-                continue when to_regproc(v_function) is distinct from v_oid -- dropped meanwhile, or before
-                    or v_oid is null and (v_argument = '' or to_regnamespace(split_part(v_function, '.', 1)) is null);
+                continue when weir_internal.was_dropped(v_function, v_oid);
                 v_found := array[row('error', 'unreadable',
                     nullif(trim('"' from split_part(v_function, ':', 2)), ''), null, sqlstate,
                     'The queue, or one of the log, cannot be looked at, and so not be used either: ' || sqlerrm,

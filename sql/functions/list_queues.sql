@@ -16,6 +16,7 @@ as $$
 declare
     v_queue text;
     v_name text;
+    v_gate regproc;
 begin
     if has_schema_privilege('weir_log', 'usage') then
         return query select * from weir_internal.describe(null);
@@ -23,13 +24,14 @@ begin
     end if;
     for v_queue in select * from weir_internal.visible_queues() loop
         v_name := 'weir_gates.' || quote_ident('describe:' || v_queue);
+        v_gate := to_regproc(v_name);
         begin
             return query execute 'select * from ' || v_name || '()';
         exception
             when undefined_function or internal_error then
-                if to_regproc(v_name) is not null then
+                if not weir_internal.was_dropped(v_name, v_gate) then
                     raise;
-                end if; -- else it was dropped meanwhile
+                end if;
         end;
     end loop;
 end

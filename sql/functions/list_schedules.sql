@@ -25,15 +25,16 @@ begin
         union all
         select * from weir_internal.visible_queues() where list_schedules.queue_name is null
     loop
+        v_name := null;
         begin
             v_name := weir_internal.gate('schedules', v_queue);
             v_gate := to_regproc(v_name);
             return query execute 'select * from ' || v_name || '()';
         exception
             when sqlstate 'WR001' or undefined_function or internal_error then
-                if list_schedules.queue_name is not null or sqlstate = 'XX000' and to_regproc(v_name) = v_gate then
+                if list_schedules.queue_name is not null or not weir_internal.was_dropped(v_name, v_gate) then
                     raise;
-                end if; -- else it was dropped meanwhile
+                end if;
         end;
     end loop;
 end

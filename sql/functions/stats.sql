@@ -39,11 +39,9 @@ begin
                 v_argument);
         exception
             when sqlstate 'WR001' or undefined_function or undefined_table or internal_error or invalid_schema_name then
-                if stats.queue_name is not null or to_regproc(v_function) is not distinct from v_oid
-                    and (v_oid is not null
-                        or v_argument <> '' and to_regnamespace(split_part(v_function, '.', 1)) is not null) then
+                if stats.queue_name is not null or not weir_internal.was_dropped(v_function, v_oid) then
                     raise;
-                end if; -- else the queue, or the log, was dropped meanwhile, or before
+                end if;
         end;
     end loop;
 end

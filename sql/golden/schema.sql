@@ -1270,6 +1270,7 @@
 -- function weir_internal.try_lock_table(p_table text, p_mode text) returns boolean v - {owner=X/owner}
 -- function weir_internal.ttl_start(g weir_internal.groups) returns timestamp with time zone v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.visible_queues() returns SETOF text s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
+-- function weir_internal.was_dropped(p_function text, p_oid oid) returns boolean s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.workflow(p_queue text, p_workflow bigint) returns SETOF weir.workflow_step s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_internal.workflow_lock(p_workflow bigint) returns bigint i - {owner=X/owner}
 -- function weir_internal.workflows(p_queue text, p_max integer, p_before bigint) returns SETOF weir.workflow_status s {"search_path=pg_catalog, pg_temp"} {owner=X/owner}

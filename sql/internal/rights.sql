@@ -36,7 +36,8 @@ as $$
             'weir.get_many', 'weir.claims', 'weir.parked_keys', 'weir.delayed', 'weir.list_workflows',
             'weir.dead_letters', 'weir.list_jobs',
             'weir_internal.gate', 'weir_internal.fail_gate', 'weir_internal.direct', 'weir_internal.in_main',
-            'weir_internal.call', 'weir_internal.visible_queues', 'weir_internal.jsonb_of']),
+            'weir_internal.call', 'weir_internal.visible_queues', 'weir_internal.was_dropped',
+            'weir_internal.jsonb_of']),
     ('admin',
         array['administer', 'job', 'workflow', 'describe', 'groups', 'schedules', 'workflows', 'stats', 'examine',
             'peek', 'get', 'claims', 'parked_keys', 'delayed', 'dead_letters', 'list_jobs'],
@@ -50,6 +51,6 @@ as $$
             'weir.stats', 'weir.doctor', 'weir.peek', 'weir.peek_records', 'weir.get', 'weir.get_many', 'weir.claims',
             'weir.parked_keys', 'weir.delayed', 'weir.list_workflows', 'weir.dead_letters', 'weir.list_jobs',
             'weir_internal.gate', 'weir_internal.fail_gate', 'weir_internal.direct', 'weir_internal.in_main',
-            'weir_internal.call', 'weir_internal.visible_queues', 'weir_internal.ask_admin',
-            'weir_internal.examine_database', 'weir_internal.jsonb_of'])
+            'weir_internal.call', 'weir_internal.visible_queues', 'weir_internal.was_dropped',
+            'weir_internal.ask_admin', 'weir_internal.examine_database', 'weir_internal.jsonb_of'])
 $$;
