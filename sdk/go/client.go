@@ -17,6 +17,15 @@ import (
 
 // Client calls the engine's functions, over PostgreSQL or over HTTP. It is safe for concurrent use, unless it was made
 // of a single connection or transaction.
+//
+// Concurrent calls share statements: of those that Send a message or SendBatch several, or Enqueue one job, to the same
+// queue with the same delay and priority, what comes while a statement is under way goes out together with the next, up
+// to 1,000 messages or a mebibyte. Nothing waits for company: what finds nothing under way goes at once, and so does a
+// batch that would fill a statement by itself. Each call returns when its own messages are committed, with their ids or
+// its own error: when the database refuses a statement, each call that it carried is made alone, so a batch is sent
+// whole or not at all. A call whose context ends returns at once; its messages are not sent unless the statement had
+// begun by then. Sends with dedup keys, unique jobs, and what is part of a transaction go alone, and so do all sends of
+// a pool that prepares its connections for each call (PrepareConn, BeforeAcquire).
 type Client struct {
 	b     backend
 	tries int    // how often a call is made at most
@@ -24,7 +33,7 @@ type Client struct {
 	keep  *upkeep
 	hook  SendHook
 
-	sends    *coalescer[jsonMessage] // nil unless Coalesced
+	sends    *coalescer[jsonMessage] // nil: each call has a statement of its own
 	enqueues *coalescer[jsonJob]     // likewise
 }
 
@@ -196,12 +205,17 @@ func New(q Querier) *Client {
 	if _, ok := q.(pgx.Tx); ok {
 		tries = 1 // a transaction that met an error is over
 	}
-	return &Client{b: p, tries: tries, end: p.ear.close, keep: &upkeep{}}
+	c := &Client{b: p, tries: tries, end: p.ear.close, keep: &upkeep{}}
+	c.share(p)
+	return c
 }
 
 // NewSQL returns a client over database/sql, with any driver for PostgreSQL.
 func NewSQL(q SQLQuerier) *Client {
-	return &Client{b: &postgres{executor: sqlExecutor{q}}, tries: 1, keep: &upkeep{}}
+	p := &postgres{executor: sqlExecutor{q}}
+	c := &Client{b: p, tries: 1, keep: &upkeep{}}
+	c.share(p)
+	return c
 }
 
 // NewHTTP returns a client of a `weir serve` at a URL; nil stands for an http.Client without a time limit, because

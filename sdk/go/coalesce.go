@@ -17,41 +17,34 @@ const (
 	coalescedBytesMax = 1 << 20
 )
 
-// Coalesced returns the same client whose concurrent calls share statements: of those that Send a message or SendBatch
-// several, or Enqueue one job, to the same queue with the same delay and priority, what comes while a statement is
-// under way goes out together with the next, up to 1,000 messages or a mebibyte. Nothing waits for company: what finds
-// nothing under way goes at once, and so does a batch that would fill a statement by itself. Each call returns when its
-// own messages are committed, with their ids or its own error: when the database refuses a statement, each call that it
-// carried is made alone, so a batch is still sent whole or not at all. A call whose context ends returns at once; its
-// messages are not sent unless the statement had begun by then. All else is as without it, also sends with dedup keys,
-// unique jobs, and what is part of a transaction.
-//
-// A statement runs with the context values of one of its calls, so it is not for a pool that picks a connection, or
-// its role, by those. A client without a pool, and one over HTTP, where the server does the same, is returned as it is.
-func (c *Client) Coalesced() *Client {
-	p, ok := c.b.(*postgres)
-	if !ok || !p.pooled() {
-		return c
+// share has the concurrent calls of a client share statements, if it has a pool that gives every call the same
+// connections. Over HTTP the server does that.
+func (c *Client) share(p *postgres) {
+	if !p.pooled() {
+		return
 	}
-	coalesced := *c
-	coalesced.sends = newCoalescer(func(ctx context.Context, to aim, batch []jsonMessage) ([]int64, error) {
+	c.sends = newCoalescer(func(ctx context.Context, to aim, batch []jsonMessage) ([]int64, error) {
 		return p.send(ctx, to.queue, batch, sendOptions{delay: to.delay.pointer(), priority: to.priority.pointer()})
 	})
-	coalesced.enqueues = newCoalescer(func(ctx context.Context, to aim, batch []jsonJob) ([]int64, error) {
+	c.enqueues = newCoalescer(func(ctx context.Context, to aim, batch []jsonJob) ([]int64, error) {
 		return p.enqueuePlain(ctx, to.queue, batch, jobOptions{
 			delay: to.delay.pointer(), priority: to.priority.pointer(), tracked: to.tracked,
 		})
 	})
-	return &coalesced
 }
 
-// pooled reports whether statements that run at the same time have connections of their own.
+// pooled reports whether statements that run at the same time have connections of their own, whoever's they are: a
+// statement runs with the context of one of its calls, by which some pools choose a connection, or its role.
 func (p *postgres) pooled() bool {
 	if x, ok := p.executor.(sqlExecutor); ok {
 		_, ok = x.SQLQuerier.(*sql.DB)
 		return ok
 	}
-	return p.ear != nil
+	if p.ear == nil {
+		return false
+	}
+	cfg := p.ear.pool.Config()
+	return cfg.PrepareConn == nil && cfg.BeforeAcquire == nil //nolint:staticcheck // it is deprecated, and works
 }
 
 // aim is what the messages of a call have in common.

@@ -96,7 +96,7 @@ func (s *system) producerClient(ctx context.Context, c *adapter.Command) (*weir.
 		if err != nil {
 			return nil, err
 		}
-		s.shared = client.Coalesced()
+		s.shared = client
 	}
 	return s.shared, nil
 }
@@ -136,7 +136,6 @@ func (*system) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, 
 	}
 	if c.Setting == "best" {
 		options.Prefetch = prefetch
-		client = client.Coalesced() // for what handlers send
 	}
 	var failure error
 	options.OnError = func(_ *weir.RawMessage, err error) { failure = errors.Join(failure, err) }

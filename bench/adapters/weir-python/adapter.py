@@ -31,7 +31,7 @@ SHARED = []  # the client of all producers at their best, whose sends share call
 async def producer(c):
     if c.setting == "best":
         if not SHARED:
-            SHARED.append(weir.connect_async(c.dsn).coalesced())
+            SHARED.append(weir.connect_async(c.dsn))
         [client] = SHARED
     else:
         client = weir.connect_async(c.dsn, pool_max=1)
@@ -46,9 +46,7 @@ async def producer(c):
 
 
 async def work(c, ledger, ready):
-    async with weir.connect_async(c.dsn) as connected:
-        client = connected.coalesced() if c.setting == "best" else connected
-
+    async with weir.connect_async(c.dsn) as client:
         async def handle(message):
             ledger.add(message.payload["n"])
             if c.perpetual:

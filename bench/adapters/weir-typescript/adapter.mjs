@@ -23,7 +23,7 @@ run({
   },
 
   async producer(c) {
-    if (c.setting === "best") shared ??= connect(c.dsn).then((client) => client.coalesced());
+    if (c.setting === "best") shared ??= connect(c.dsn);
     const weir = await (shared ?? connect(c.dsn, { pool: { max: 1 } }));
     return ([first, ...more]) => {
       const key = first.key ?? undefined;
@@ -34,8 +34,7 @@ run({
   },
 
   async work(c, ledger, ready) {
-    const connected = await connect(c.dsn);
-    const weir = c.setting === "best" ? connected.coalesced() : connected;
+    const weir = await connect(c.dsn);
     const failures = [];
     const handle = async ({ payload }) => {
       ledger.add(payload.n);

@@ -100,12 +100,11 @@ func TestAPayloadThatIsNoJSONIsRefused(t *testing.T) {
 		refuse("in a transaction", err)
 		must(t, next)
 	}
-	coalesced := c.Coalesced()
 	failures := make([]error, 40)
 	var sends sync.WaitGroup
 	for i := range failures {
 		sends.Go(func() {
-			_, failures[i] = coalesced.Send(t.Context(), "q", json.RawMessage(`{"a": "<b>"}`[i%2:]))
+			_, failures[i] = c.Send(t.Context(), "q", json.RawMessage(`{"a": "<b>"}`[i%2:]))
 		})
 	}
 	sends.Wait()

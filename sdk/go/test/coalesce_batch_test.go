@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	weir "github.com/weirmq/weir/sdk/go"
 )
 
@@ -28,8 +31,7 @@ func (a *answers) sendBatch(c *weir.Client, n, size int) func(ctx context.Contex
 
 func TestBatchesThatComeDuringACallShareTheNextWithSinglesButForLargeOnes(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd, got := newCrowd(t, db), newAnswers()
 	crowd.first(t.Context(), got.sendBatch(c, 0, 10))
 	for i := range 5 {
@@ -60,8 +62,7 @@ func TestBatchesThatComeDuringACallShareTheNextWithSinglesButForLargeOnes(t *tes
 
 func TestOneBadBatchAmongManyFailsAloneAndWhole(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd, got := newCrowd(t, db), newAnswers()
 	crowd.first(t.Context(), got.sendOne(c, 0))
 	crowd.call(t.Context(), 8, func(ctx context.Context, i int) { got.sendBatch(c, 10*(i+1), 10)(ctx) })
@@ -85,8 +86,7 @@ func TestOneBadBatchAmongManyFailsAloneAndWhole(t *testing.T) {
 
 func TestABatchWhoseCallerLeftBeforeTheCallBeganIsNotSent(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd, got := newCrowd(t, db), newAnswers()
 	crowd.first(t.Context(), got.sendOne(c, 0))
 	leaving, leave := context.WithCancel(t.Context())
@@ -107,4 +107,41 @@ func TestABatchWhoseCallerLeftBeforeTheCallBeganIsNotSent(t *testing.T) {
 		t.Errorf("the others got %v and %v", got.ids, got.errs)
 	}
 	got.match(t, stored(t, db))
+}
+
+func TestAPoolThatPreparesItsConnectionsForEachCallSharesNone(t *testing.T) {
+	t.Parallel()
+	type tenant struct{}
+	for name, prepare := range map[string]func(cfg *pgxpool.Config, set func(context.Context, *pgx.Conn) bool){
+		"PrepareConn": func(cfg *pgxpool.Config, set func(context.Context, *pgx.Conn) bool) {
+			cfg.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (bool, error) { return set(ctx, conn), nil }
+		},
+		"BeforeAcquire": func(cfg *pgxpool.Config, set func(context.Context, *pgx.Conn) bool) {
+			cfg.BeforeAcquire = set //nolint:staticcheck // it is deprecated, and works
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, _ := newClient(t)
+			cfg := get(pgxpool.ParseConfig(db.DSN))(t)
+			cfg.MaxConns = 20
+			prepare(cfg, func(ctx context.Context, conn *pgx.Conn) bool {
+				_, err := conn.Exec(ctx, "select set_config('test.tenant', $1, false)", ctx.Value(tenant{}))
+				return err == nil
+			})
+			pool := get(pgxpool.NewWithConfig(t.Context(), cfg))(t)
+			t.Cleanup(pool.Close)
+			c := weir.New(pool)
+			t.Cleanup(c.Close)
+			crowd := newCrowd(t, db)
+			crowd.call(context.WithValue(t.Context(), tenant{}, "a"), 5, newAnswers().send(c, 0))
+			crowd.call(context.WithValue(t.Context(), tenant{}, "b"), 5, newAnswers().send(c, 10))
+			crowd.awaitStatements(10, "weir.send")
+			crowd.release()
+			crowd.ended.Wait()
+			if n := writers(t, db); n != 10 {
+				t.Errorf("10 sends took %d transactions", n)
+			}
+		})
+	}
 }

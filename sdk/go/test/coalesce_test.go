@@ -145,16 +145,16 @@ func TestSendsThatComeDuringACallShareTheNextAndEachGetsItsOwnID(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T, db *pgtest.DB) *weir.Client{
 		"pgx": func(t *testing.T, db *pgtest.DB) *weir.Client { return connect(t, db.DSN) },
 		"database/sql": func(t *testing.T, db *pgtest.DB) *weir.Client {
-			plain := get(sql.Open("pgx", db.DSN))(t)
-			t.Cleanup(func() { must(t, plain.Close()) })
-			return weir.NewSQL(plain)
+			pool := get(sql.Open("pgx", db.DSN))(t)
+			t.Cleanup(func() { must(t, pool.Close()) })
+			return weir.NewSQL(pool)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, admin := newClient(t)
 			var calls atomic.Int64
-			c := open(t, db).Coalesced().Hooked(func(
+			c := open(t, db).Hooked(func(
 				ctx context.Context, _ string, batch []weir.Outgoing,
 				send func(context.Context, []weir.Outgoing) ([]int64, error),
 			) ([]int64, error) {
@@ -210,8 +210,7 @@ func TestSendsThatComeDuringACallShareTheNextAndEachGetsItsOwnID(t *testing.T) {
 
 func TestACallCarriesAboutAMebibyte(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd := newCrowd(t, db)
 	send := func(ctx context.Context, n int) {
 		if _, err := c.Send(ctx, "q", strings.Repeat(strconv.Itoa(n%10), 100_000)); err != nil {
@@ -229,8 +228,7 @@ func TestACallCarriesAboutAMebibyte(t *testing.T) {
 
 func TestOneBadMessageAmongManyFailsAlone(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	bad := map[int]weir.Outgoing{
 		3: {Payload: "x", Key: strings.Repeat("k", 1025)},
 		5: {Payload: "a \x00 b"},
@@ -253,9 +251,9 @@ func TestOneBadMessageAmongManyFailsAlone(t *testing.T) {
 		t.Errorf("failed: %v", got.errs)
 	}
 	for i, m := range bad {
-		_, want := plain.Send(t.Context(), "q", m.Payload, weir.Key(m.Key))
+		_, want := c.Send(t.Context(), "q", m.Payload, weir.Key(m.Key))
 		if want == nil || fmt.Sprint(got.errs[i]) != want.Error() || weir.Code(got.errs[i]) != weir.Code(want) {
-			t.Errorf("message %d: %v, and not coalesced: %v", i, got.errs[i], want)
+			t.Errorf("message %d: %v, and alone: %v", i, got.errs[i], want)
 		}
 	}
 	got.match(t, stored(t, db))
@@ -263,8 +261,7 @@ func TestOneBadMessageAmongManyFailsAlone(t *testing.T) {
 
 func TestAMessageWhoseCallerLeftBeforeTheCallBeganIsNotSent(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd, got := newCrowd(t, db), newAnswers()
 	crowd.first(t.Context(), got.sendOne(c, 0))
 	leaving, leave := context.WithCancel(t.Context())
@@ -291,8 +288,7 @@ func TestAMessageWhoseCallerLeftBeforeTheCallBeganIsNotSent(t *testing.T) {
 
 func TestWhoLeavesDuringACallLeavesItToTheOthersAndTheLastEndsIt(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd := newCrowd(t, db)
 	leaving, leave := context.WithCancel(t.Context())
 	staying, leaveLast := context.WithCancel(t.Context())
@@ -333,7 +329,7 @@ func TestACallWhoseServerIsKilledFailsForAllAndIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	server := pgtest.StartServer(t, pgtest.ServerOptions{Settings: map[string]string{"fsync": "on"}})
 	db := server.NewDB(t, false)
-	c := connect(t, db.DSN).Coalesced()
+	c := connect(t, db.DSN)
 	newQueue(t, c, "q", weir.QueueOptions{})
 	crowd, got := newCrowd(t, db), newAnswers()
 	leaving, leave := context.WithCancel(t.Context())
@@ -359,11 +355,10 @@ func TestACallWhoseServerIsKilledFailsForAllAndIsNotRepeated(t *testing.T) {
 	got.match(t, stored(t, db))
 }
 
-func TestCoalescedSendsOfOneGoroutineStayInOrder(t *testing.T) {
+func TestSendsOfOneGoroutineStayInOrder(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	must(t, plain.CreateGroup(t.Context(), "q", "in-order", weir.GroupOptions{Ordered: true}))
-	c := plain.Coalesced()
+	db, c := newClient(t)
+	must(t, c.CreateGroup(t.Context(), "q", "in-order", weir.GroupOptions{Ordered: true}))
 	const senders, each = 16, 40
 	crowd := newCrowd(t, db)
 	crowd.call(t.Context(), senders, func(ctx context.Context, sender int) {
@@ -383,7 +378,7 @@ func TestCoalescedSendsOfOneGoroutineStayInOrder(t *testing.T) {
 	}
 	next := map[string]int{}
 	for range senders * each {
-		got := get(plain.Pop(t.Context(), "q", weir.InGroup("in-order")))(t)
+		got := get(c.Pop(t.Context(), "q", weir.InGroup("in-order")))(t)
 		if len(got) != 1 {
 			t.Fatalf("received %d messages", len(got))
 		}
@@ -394,7 +389,7 @@ func TestCoalescedSendsOfOneGoroutineStayInOrder(t *testing.T) {
 	}
 }
 
-func TestEachCoalescedSendIsToldThatItHasNoRight(t *testing.T) {
+func TestEachSendOfManyIsToldThatItHasNoRight(t *testing.T) {
 	t.Parallel()
 	db, _ := newClient(t)
 	role := db.Role(t)
@@ -402,10 +397,9 @@ func TestEachCoalescedSendIsToldThatItHasNoRight(t *testing.T) {
 	_, want := c.Send(t.Context(), "q", 1)
 	var refused atomic.Int64
 	var ended sync.WaitGroup
-	coalesced := c.Coalesced()
 	for range 50 {
 		ended.Go(func() {
-			if _, err := coalesced.Send(t.Context(), "q", 1); err != nil && err.Error() == want.Error() {
+			if _, err := c.Send(t.Context(), "q", 1); err != nil && err.Error() == want.Error() {
 				refused.Add(1)
 			}
 		})
@@ -416,14 +410,13 @@ func TestEachCoalescedSendIsToldThatItHasNoRight(t *testing.T) {
 	}
 }
 
-func TestEachCoalescedSendIsToldThatItsQueueWasDropped(t *testing.T) {
+func TestEachSendOfManyIsToldThatItsQueueWasDropped(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd, got := newCrowd(t, db), newAnswers()
 	crowd.first(t.Context(), got.sendOne(c, 0)) // has found the queue
 	crowd.call(t.Context(), 10, got.send(c, 1))
-	must(t, plain.DropQueue(t.Context(), "q"))
+	must(t, c.DropQueue(t.Context(), "q"))
 	crowd.release()
 	crowd.ended.Wait()
 	for i := 1; i <= 10; i++ {
@@ -439,8 +432,7 @@ func TestEachCoalescedSendIsToldThatItsQueueWasDropped(t *testing.T) {
 func TestAClientThatIsClosedWhileSendsWaitAnswersAllOfThem(t *testing.T) {
 	t.Parallel()
 	db, _ := newClient(t)
-	opened := get(weir.Connect(t.Context(), db.DSN))(t)
-	c := opened.Coalesced()
+	c := get(weir.Connect(t.Context(), db.DSN))(t)
 	crowd, got := newCrowd(t, db), newAnswers()
 	crowd.first(t.Context(), got.sendOne(c, 0))
 	crowd.call(t.Context(), 20, got.send(c, 1))
@@ -460,10 +452,9 @@ func TestAClientThatIsClosedWhileSendsWaitAnswersAllOfThem(t *testing.T) {
 
 var errRollBack = errors.New("roll back")
 
-func TestWhatIsInATransactionIsNotCoalesced(t *testing.T) {
+func TestWhatIsInATransactionSharesNoStatement(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	var rolledBack sync.WaitGroup
 	for range 3 {
 		rolledBack.Go(func() {
@@ -474,7 +465,7 @@ func TestWhatIsInATransactionIsNotCoalesced(t *testing.T) {
 					_, errs[0] = c.Send(t.Context(), "q", job{1}, weir.Headers(map[string]any{"kept": true}))
 				})
 				_, errs[1] = tx.Send(t.Context(), "q", job{2})
-				_, errs[2] = tx.Coalesced().Send(t.Context(), "q", job{3})
+				_, errs[2] = tx.Send(t.Context(), "q", job{3})
 				both.Wait()
 				return cmp.Or(errors.Join(errs[:]...), errRollBack)
 			})
@@ -484,7 +475,7 @@ func TestWhatIsInATransactionIsNotCoalesced(t *testing.T) {
 		})
 	}
 	rolledBack.Wait()
-	got := get(plain.Pop(t.Context(), "q", weir.Max(10)))(t)
+	got := get(c.Pop(t.Context(), "q", weir.Max(10)))(t)
 	if len(got) != 3 {
 		t.Errorf("%d messages are there", len(got))
 	}
@@ -494,7 +485,7 @@ func TestWhatIsInATransactionIsNotCoalesced(t *testing.T) {
 		}
 	}
 	if err := pgx.BeginFunc(t.Context(), db.Pool(t), func(tx pgx.Tx) error {
-		_, err := weir.New(tx).Coalesced().Send(t.Context(), "q", job{4})
+		_, err := weir.New(tx).Send(t.Context(), "q", job{4})
 		return cmp.Or(err, errRollBack)
 	}); !errors.Is(err, errRollBack) {
 		t.Error(err)
@@ -504,10 +495,9 @@ func TestWhatIsInATransactionIsNotCoalesced(t *testing.T) {
 	}
 }
 
-func TestPlainJobsAreCoalescedAndUniqueOnesAndDedupKeysGoAlone(t *testing.T) {
+func TestPlainJobsShareStatementsAndUniqueOnesAndDedupKeysGoAlone(t *testing.T) {
 	t.Parallel()
-	db, plain := newClient(t)
-	c := plain.Coalesced()
+	db, c := newClient(t)
 	crowd, got := newCrowd(t, db), newAnswers()
 	enqueue := func(ctx context.Context, n int, options ...weir.JobOption) {
 		id, err := c.Enqueue(ctx, "q", add{n, n}, options...)
@@ -537,7 +527,7 @@ func TestPlainJobsAreCoalescedAndUniqueOnesAndDedupKeysGoAlone(t *testing.T) {
 	if status := get(c.Job(t.Context(), "q", got.ids[30]))(t); status == nil || status.State != "waiting" {
 		t.Errorf("the tracked job stands at %+v", status)
 	}
-	for _, raw := range get(plain.Pop(t.Context(), "q", weir.Max(100)))(t) {
+	for _, raw := range get(c.Pop(t.Context(), "q", weir.Max(100)))(t) {
 		m := get(weir.Decode[add](raw))(t)
 		i, has := raw.Headers["i"]
 		if m.ID != got.ids[m.Payload.A] || raw.Headers["kind"] != "add" ||
@@ -551,12 +541,11 @@ func TestPlainJobsAreCoalescedAndUniqueOnesAndDedupKeysGoAlone(t *testing.T) {
 	}
 }
 
-func TestCoalescedSendsKeepTheirDelaysAndPriorities(t *testing.T) {
+func TestSendsThatShareAStatementKeepTheirDelaysAndPriorities(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	plain := connect(t, db.DSN)
-	newQueue(t, plain, "q", weir.QueueOptions{Priorities: 3})
-	c := plain.Coalesced()
+	c := connect(t, db.DSN)
+	newQueue(t, c, "q", weir.QueueOptions{Priorities: 3})
 	crowd := newCrowd(t, db)
 	send := func(ctx context.Context, n int, options ...weir.SendOption) {
 		if _, err := c.Send(ctx, "q", job{n}, options...); err != nil {
@@ -574,7 +563,7 @@ func TestCoalescedSendsKeepTheirDelaysAndPriorities(t *testing.T) {
 		t.Errorf("took %d transactions, want that of the first and two of each priority", n)
 	}
 	for i := range 31 {
-		got := get(plain.Pop(t.Context(), "q"))(t)
+		got := get(c.Pop(t.Context(), "q"))(t)
 		if len(got) != 1 {
 			t.Fatalf("%d came as number %d", len(got), i)
 		}

@@ -39,20 +39,19 @@ type step struct {
 	Outside     bool             `json:"outside"`
 }
 
-// The cases run over SQL, also coalesced and with all queues in another log, and over HTTP, with and without a token,
-// in one database.
+// The cases run over SQL, also with all queues in another log, and over HTTP, with and without a token, in one
+// database.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	token := newToken(t, db, "all", "produce", "consume", "admin")
 	for name, client := range map[string]*weir.Client{
-		"sql":       connect(t, db.DSN),
-		"coalesced": connect(t, db.DSN).Coalesced(),
-		"log":       connect(t, db.DSN),
-		"http":      connect(t, serve(t, db)),
-		"token":     connect(t, serveWith(t, db, server.Options{AskTokens: true}), weir.Token(token)),
+		"sql":   connect(t, db.DSN),
+		"log":   connect(t, db.DSN),
+		"http":  connect(t, serve(t, db)),
+		"token": connect(t, serveWith(t, db, server.Options{AskTokens: true}), weir.Token(token)),
 	} {
-		transport := map[string]string{"coalesced": "sql", "log": "sql", "token": "http"}[name]
+		transport := map[string]string{"log": "sql", "token": "http"}[name]
 		if transport == "" {
 			transport = name
 		}

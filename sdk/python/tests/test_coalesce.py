@@ -1,4 +1,4 @@
-"""Concurrent calls of a coalesced client share statements, and each gets its own answer."""
+"""Concurrent calls of a client share statements, and each gets its own answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import psycopg
 import psycopg_pool
 import pytest
-import pytest_asyncio
 
 import weir
 from conftest import admin_connection, new_database
@@ -73,11 +72,6 @@ def locked(queue: str) -> Iterator[Lock]:
         lock.release()
 
 
-@pytest_asyncio.fixture
-async def shared(aclient: weir.AsyncClient) -> AsyncIterator[weir.AsyncClient]:
-    yield aclient.coalesced()
-
-
 async def crowd(lock: Lock, first: Any, others: list[Any]) -> list[asyncio.Task[Any]]:
     """Make a call, and others while its statement waits; return when all wait."""
     leader = asyncio.create_task(first)
@@ -101,14 +95,14 @@ def stored(client: weir.Client, queue: str) -> dict[int, Any]:
 
 
 async def test_sends_that_come_during_a_call_share_the_next_and_each_gets_its_own_id(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     with locked(queue) as lock:
         sends = [
-            shared.send(queue, n, key=str(n) if n % 2 else None, headers={"n": n} if n % 3 else None)
+            aclient.send(queue, n, key=str(n) if n % 2 else None, headers={"n": n} if n % 3 else None)
             for n in range(1, 1501)
         ]
-        tasks = await crowd(lock, shared.send(queue, 0), sends)
+        tasks = await crowd(lock, aclient.send(queue, 0), sends)
         lock.release()
         ids = await asyncio.gather(*tasks)
         assert lock.transactions() == 3, "that of the first, of 1,000 and of 500"
@@ -119,9 +113,9 @@ async def test_sends_that_come_during_a_call_share_the_next_and_each_gets_its_ow
         assert (m.payload, m.key, m.headers) == (n, str(n) if n % 2 else None, {"n": n} if n % 3 else None)
 
 
-async def test_a_call_carries_about_a_mebibyte(shared: weir.AsyncClient, queue: str) -> None:
+async def test_a_call_carries_about_a_mebibyte(aclient: weir.AsyncClient, queue: str) -> None:
     with locked(queue) as lock:
-        tasks = await crowd(lock, shared.send(queue, 0), [shared.send(queue, "x" * 100_000) for _ in range(25)])
+        tasks = await crowd(lock, aclient.send(queue, 0), [aclient.send(queue, "x" * 100_000) for _ in range(25)])
         lock.release()
         await asyncio.gather(*tasks)
         assert lock.transactions() == 4
@@ -138,7 +132,7 @@ BAD: list[dict[str, Any]] = [
 
 
 async def test_one_bad_message_among_many_fails_alone(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     want = []
     for bad in BAD:
@@ -146,8 +140,8 @@ async def test_one_bad_message_among_many_fails_alone(
             client.send(queue, **bad)
         want.append(failure.value)
     with locked(queue) as lock:
-        sends = [shared.send(queue, n) for n in range(50)] + [shared.send(queue, **bad) for bad in BAD]
-        tasks = await crowd(lock, shared.send(queue, "first"), sends)
+        sends = [aclient.send(queue, n) for n in range(50)] + [aclient.send(queue, **bad) for bad in BAD]
+        tasks = await crowd(lock, aclient.send(queue, "first"), sends)
         lock.release()
         got = await asyncio.gather(*tasks, return_exceptions=True)
     assert [(type(e), str(e)) for e in got[51:]] == [(type(e), str(e)) for e in want]
@@ -155,17 +149,17 @@ async def test_one_bad_message_among_many_fails_alone(
 
 
 async def test_batches_and_single_sends_share_calls_and_each_gets_its_own_ids(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     sizes = [1 + n % 7 for n in range(90)]
     with locked(queue) as lock:
         sends = [
-            shared.send_batch(queue, [weir.Outgoing([n, i], key="k" if n % 2 else None) for i in range(size)])
+            aclient.send_batch(queue, [weir.Outgoing([n, i], key="k" if n % 2 else None) for i in range(size)])
             if size > 1 or n % 2
-            else one(shared.send(queue, [n, 0]))
+            else one(aclient.send(queue, [n, 0]))
             for n, size in enumerate(sizes)
         ]
-        tasks = await crowd(lock, shared.send_batch(queue, ["first", "second"]), sends)
+        tasks = await crowd(lock, aclient.send_batch(queue, ["first", "second"]), sends)
         lock.release()
         first, *ids = await asyncio.gather(*tasks)
         assert lock.transactions() == 2, "that of the first, and of all others"
@@ -190,10 +184,10 @@ async def one(send: Awaitable[int]) -> list[int]:
     ],
 )
 async def test_batches_share_calls_as_long_as_they_fit_and_none_is_parted(
-    shared: weir.AsyncClient, queue: str, batches: list[list[str]], transactions: int
+    aclient: weir.AsyncClient, queue: str, batches: list[list[str]], transactions: int
 ) -> None:
     with locked(queue) as lock:
-        tasks = await crowd(lock, shared.send(queue, 0), [shared.send_batch(queue, batch) for batch in batches])
+        tasks = await crowd(lock, aclient.send(queue, 0), [aclient.send_batch(queue, batch) for batch in batches])
         lock.release()
         _, *ids = await asyncio.gather(*tasks)
         assert lock.transactions() == 1 + transactions
@@ -201,7 +195,7 @@ async def test_batches_share_calls_as_long_as_they_fit_and_none_is_parted(
 
 
 async def test_one_bad_batch_among_many_fails_alone_and_wholly(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     batches = [["not sent", weir.Outgoing(**bad), "not sent"] for bad in BAD]
     want = []
@@ -210,9 +204,9 @@ async def test_one_bad_batch_among_many_fails_alone_and_wholly(
             client.send_batch(queue, batch)
         want.append(failure.value)
     with locked(queue) as lock:
-        sends = [shared.send_batch(queue, [[n, 0], [n, 1]]) for n in range(20)]
-        sends += [shared.send_batch(queue, batch) for batch in batches]
-        tasks = await crowd(lock, one(shared.send(queue, "first")), sends)
+        sends = [aclient.send_batch(queue, [[n, 0], [n, 1]]) for n in range(20)]
+        sends += [aclient.send_batch(queue, batch) for batch in batches]
+        tasks = await crowd(lock, one(aclient.send(queue, "first")), sends)
         lock.release()
         got = await asyncio.gather(*tasks, return_exceptions=True)
     assert [(type(e), str(e)) for e in got[21:]] == [(type(e), str(e)) for e in want]
@@ -221,11 +215,11 @@ async def test_one_bad_batch_among_many_fails_alone_and_wholly(
 
 
 async def test_who_leaves_before_the_call_began_takes_the_whole_batch_along(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     with locked(queue) as lock:
-        sends = [shared.send_batch(queue, batch) for batch in ([1, 2], ["not sent"] * 3, [3])]
-        first, staying, leaving, last = await crowd(lock, shared.send_batch(queue, [0]), sends)
+        sends = [aclient.send_batch(queue, batch) for batch in ([1, 2], ["not sent"] * 3, [3])]
+        first, staying, leaving, last = await crowd(lock, aclient.send_batch(queue, [0]), sends)
         leaving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await leaving
@@ -234,23 +228,23 @@ async def test_who_leaves_before_the_call_began_takes_the_whole_batch_along(
     assert stored(client, queue) == dict(zip(ids, range(4), strict=True))
 
 
-async def test_an_empty_batch_and_one_with_a_dedup_key_share_no_call(shared: weir.AsyncClient, queue: str) -> None:
+async def test_an_empty_batch_and_one_with_a_dedup_key_share_no_call(aclient: weir.AsyncClient, queue: str) -> None:
     with locked(queue) as lock:
-        sends = [shared.send_batch(queue, [1, weir.Outgoing(2, dedup_key="d")]), shared.send_batch(queue, [])]
-        tasks = await crowd(lock, shared.send_batch(queue, [0]), sends)
+        sends = [aclient.send_batch(queue, [1, weir.Outgoing(2, dedup_key="d")]), aclient.send_batch(queue, [])]
+        tasks = await crowd(lock, aclient.send_batch(queue, [0]), sends)
         assert await tasks[2] == []
         await reached(lambda: lock.waiting() == 2, *tasks[:2])
         lock.release()
         _, ids, _ = await asyncio.gather(*tasks)
-        assert await shared.send(queue, 3, dedup_key="d") == ids[1]
+        assert await aclient.send(queue, 3, dedup_key="d") == ids[1]
 
 
 async def test_who_leaves_before_the_call_began_takes_the_message_along(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     with locked(queue) as lock:
         first, staying, leaving = await crowd(
-            lock, shared.send(queue, 0), [shared.send(queue, 1), shared.send(queue, "not sent")]
+            lock, aclient.send(queue, 0), [aclient.send(queue, 1), aclient.send(queue, "not sent")]
         )
         leaving.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -261,10 +255,10 @@ async def test_who_leaves_before_the_call_began_takes_the_message_along(
 
 
 async def test_who_leaves_during_a_call_leaves_it_to_the_others_and_the_last_ends_it(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     with locked(queue) as lock:
-        first, *others = await crowd(lock, shared.send(queue, 0), [shared.send(queue, n) for n in range(1, 4)])
+        first, *others = await crowd(lock, aclient.send(queue, 0), [aclient.send(queue, n) for n in range(1, 4)])
         first.cancel()  # a call of one ends with its caller
         await asyncio.wait({first})
         await reached(lambda: lock.waiting() == 1, *others)
@@ -274,7 +268,7 @@ async def test_who_leaves_during_a_call_leaves_it_to_the_others_and_the_last_end
             await asyncio.wait({other})
         await reached(lambda: lock.waiting() == 0)
         lock.release()
-        mine = await shared.send(queue, "later")
+        mine = await aclient.send(queue, "later")
     assert stored(client, queue) == {mine: "later"}
 
 
@@ -290,9 +284,9 @@ async def test_a_call_whose_connection_breaks_fails_for_all_and_is_not_repeated(
         dsn, kwargs={"autocommit": True}, configure=note, min_size=0, max_size=3, open=False
     )
     async with pool:
-        shared = weir.AsyncClient(pool).coalesced()
+        aclient = weir.AsyncClient(pool)
         with locked(queue) as lock, admin_connection(dsn) as admin:
-            first, *others = await crowd(lock, shared.send(queue, 0), [shared.send(queue, n) for n in range(20)])
+            first, *others = await crowd(lock, aclient.send(queue, 0), [aclient.send(queue, n) for n in range(20)])
             first.cancel()
             await asyncio.wait({first})
             await reached(lambda: lock.waiting() == 1, *others)
@@ -305,34 +299,34 @@ async def test_a_call_whose_connection_breaks_fails_for_all_and_is_not_repeated(
             assert len({id(e) for e in got}) == 20, "each has one of its own"
             admin.execute("select pg_terminate_backend(%s)", [pid])
             lock.release()
-            mine = await shared.send(queue, "later")
+            mine = await aclient.send(queue, "later")
     assert stored(client, queue) == {mine: "later"}
 
 
 async def test_each_is_told_that_its_queue_was_dropped_and_sends_to_one_made_anew(
-    shared: weir.AsyncClient, client: weir.Client
+    aclient: weir.AsyncClient, client: weir.Client
 ) -> None:
     queue = f"py-{uuid.uuid4().hex[:8]}"
     for _ in range(2):
         client.create_queue(queue)
-        await asyncio.gather(*(shared.send(queue, n) for n in range(20)))
+        await asyncio.gather(*(aclient.send(queue, n) for n in range(20)))
         assert sorted(stored(client, queue).values()) == list(range(20))
         client.drop_queue(queue)
-        got = await asyncio.gather(*(shared.send(queue, n) for n in range(20)), return_exceptions=True)
+        got = await asyncio.gather(*(aclient.send(queue, n) for n in range(20)), return_exceptions=True)
         assert {getattr(e, "code", e) for e in got} == {"WR001"}
 
 
 async def test_jobs_share_calls_and_what_is_unique_or_due_later_goes_alone(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     with locked(queue) as lock:
-        plain = [shared.enqueue(queue, "add", {"n": n}, headers={"n": n}) for n in range(20)]
+        plain = [aclient.enqueue(queue, "add", {"n": n}, headers={"n": n}) for n in range(20)]
         others = [
-            shared.enqueue(queue, "add", {"n": 20}, tracked=True),
-            shared.enqueue(queue, "add", {"n": 21}, unique=True),
-            shared.send(queue, {"n": 22}, dedup_key="d"),
+            aclient.enqueue(queue, "add", {"n": 20}, tracked=True),
+            aclient.enqueue(queue, "add", {"n": 21}, unique=True),
+            aclient.send(queue, {"n": 22}, dedup_key="d"),
         ]
-        tasks = await crowd(lock, shared.enqueue(queue, "add", {"n": "first"}), plain + others)
+        tasks = await crowd(lock, aclient.enqueue(queue, "add", {"n": "first"}), plain + others)
         await reached(lambda: lock.waiting() == 4, *tasks)
         lock.release()
         first, *ids = await asyncio.gather(*tasks)
@@ -348,11 +342,11 @@ async def test_jobs_share_calls_and_what_is_unique_or_due_later_goes_alone(
         assert found[ids[n]].headers == {"n": n, "kind": "add"}
 
 
-async def test_delays_and_priorities_are_kept(shared: weir.AsyncClient, client: weir.Client) -> None:
+async def test_delays_and_priorities_are_kept(aclient: weir.AsyncClient, client: weir.Client) -> None:
     queue = f"py-{uuid.uuid4().hex[:8]}"
     client.create_queue(queue, priorities=3)
-    sends = [shared.send(queue, n % 3, priority=n % 3) for n in range(30)]
-    sends += [shared.send(queue, n, delay=3600) for n in range(10)]
+    sends = [aclient.send(queue, n % 3, priority=n % 3) for n in range(30)]
+    sends += [aclient.send(queue, n, delay=3600) for n in range(10)]
     await asyncio.gather(*sends)
     assert [client.pop(queue)[0].payload for _ in range(30)] == [2] * 10 + [1] * 10 + [0] * 10
     [found] = client.stats(queue)
@@ -361,27 +355,21 @@ async def test_delays_and_priorities_are_kept(shared: weir.AsyncClient, client: 
 
 
 async def test_what_is_in_a_transaction_is_not_shared(
-    shared: weir.AsyncClient, client: weir.Client, queue: str
+    aclient: weir.AsyncClient, client: weir.Client, queue: str
 ) -> None:
     async def one(n: int) -> None:
         with suppress(LookupError):
-            async with shared.transaction() as tx:
-                await asyncio.gather(tx.send(queue, "gone"), shared.send(queue, n))
-                assert tx.coalesced() is tx
+            async with aclient.transaction() as tx:
+                await asyncio.gather(tx.send(queue, "gone"), aclient.send(queue, n))
                 raise LookupError
 
     await asyncio.gather(*(one(n) for n in range(5)))
     assert sorted(stored(client, queue).values()) == list(range(5))
 
 
-async def test_a_client_over_http_is_returned_as_it_is(url: str) -> None:
-    async with weir.connect_async(url) as client:
-        assert client.coalesced() is client
-
-
 async def test_hooks_see_each_send(aclient: weir.AsyncClient, queue: str) -> None:
     watch = Watch()
-    client = weir.AsyncClient(aclient.transport, hooks=watch).coalesced()
+    client = weir.AsyncClient(aclient.transport, hooks=watch)
     ids = await asyncio.gather(*(client.send(queue, n) for n in range(20)))
     assert len(watch.calls) == 20
     assert sorted(ids) == sorted(each[0] for each in watch.ids if each)
@@ -391,13 +379,12 @@ async def test_hooks_see_each_send(aclient: weir.AsyncClient, queue: str) -> Non
 
 
 def test_threads_share_calls_and_each_gets_its_own_id(client: weir.Client, queue: str) -> None:
-    shared = client.coalesced()
     with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
-        first = threads.submit(shared.send, queue, "first")
+        first = threads.submit(client.send, queue, "first")
         until(lambda: lock.waiting() == 1)
-        others = [threads.submit(shared.send, queue, n) for n in range(50)]
-        jobs = [threads.submit(shared.enqueue, queue, "add", {"n": n}) for n in range(2)]
-        until(lambda: waiting_in(shared, queue) == 50)
+        others = [threads.submit(client.send, queue, n) for n in range(50)]
+        jobs = [threads.submit(client.enqueue, queue, "add", {"n": n}) for n in range(2)]
+        until(lambda: waiting_in(client, queue) == 50)
         lock.release()
         ids = [first.result(), *(other.result() for other in others)]
         job_ids = {job.result() for job in jobs}
@@ -411,24 +398,23 @@ def test_batches_of_threads_share_calls_and_one_that_is_bad_fails_alone(client: 
     bad = ["not sent", weir.Outgoing("x", key="k" * 1025)]
     with pytest.raises(weir.Error) as want:
         client.send_batch(queue, bad)
-    shared = client.coalesced()
     with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
-        first = threads.submit(shared.send_batch, queue, ["first", "second"])
+        first = threads.submit(client.send_batch, queue, ["first", "second"])
         until(lambda: lock.waiting() == 1)
-        batches = [threads.submit(shared.send_batch, queue, [[n, i] for i in range(1 + n % 3)]) for n in range(30)]
-        singles = [threads.submit(shared.send, queue, n) for n in range(10)]
-        until(lambda: waiting_in(shared, queue) == 40)
+        batches = [threads.submit(client.send_batch, queue, [[n, i] for i in range(1 + n % 3)]) for n in range(30)]
+        singles = [threads.submit(client.send, queue, n) for n in range(10)]
+        until(lambda: waiting_in(client, queue) == 40)
         lock.release()
         ids = [no for batch in (first, *batches) for no in batch.result()] + [one.result() for one in singles]
         assert lock.transactions() == 2
     payloads = ["first", "second", *([n, i] for n in range(30) for i in range(1 + n % 3)), *range(10)]
     assert stored(client, queue) == dict(zip(ids, payloads, strict=True))
     with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
-        first = threads.submit(shared.send_batch, queue, ["first"])
+        first = threads.submit(client.send_batch, queue, ["first"])
         until(lambda: lock.waiting() == 1)
-        good = [threads.submit(shared.send_batch, queue, [n, n]) for n in range(20)]
-        failing = threads.submit(shared.send_batch, queue, bad)
-        until(lambda: waiting_in(shared, queue) == 21)
+        good = [threads.submit(client.send_batch, queue, [n, n]) for n in range(20)]
+        failing = threads.submit(client.send_batch, queue, bad)
+        until(lambda: waiting_in(client, queue) == 21)
         lock.release()
         assert str(failing.exception()) == str(want.value)
         ids = [id for batch in (first, *good) for id in batch.result()]  # noqa: A001
@@ -436,14 +422,13 @@ def test_batches_of_threads_share_calls_and_one_that_is_bad_fails_alone(client: 
 
 
 def test_batches_of_threads_share_calls_as_long_as_they_fit_and_none_is_parted(client: weir.Client, queue: str) -> None:
-    shared = client.coalesced()
     with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
-        first = threads.submit(shared.send, queue, "first")
+        first = threads.submit(client.send, queue, "first")
         until(lambda: lock.waiting() == 1)
         batches = []
         for batch in (["x"] * 600, ["x"] * 600, ["x"] * 400, ["x"] * 2500, ["x" * 600_000], ["x" * 600_000]):
-            batches.append(threads.submit(shared.send_batch, queue, batch))
-            until(lambda: waiting_in(shared, queue) == len(batches) - (len(batches) > 3))  # 2,500 do not wait
+            batches.append(threads.submit(client.send_batch, queue, batch))
+            until(lambda: waiting_in(client, queue) == len(batches) - (len(batches) > 3))  # 2,500 do not wait
         lock.release()
         assert [len(batch.result()) for batch in batches] == [600, 600, 400, 2500, 1, 1]
         first.result()
@@ -463,13 +448,12 @@ def test_one_bad_message_among_those_of_many_threads_fails_alone(client: weir.Cl
         with pytest.raises(Exception) as failure:  # noqa: PT011
             client.send(queue, **bad)
         want.append(failure.value)
-    shared = client.coalesced()
     with ThreadPoolExecutor(60) as threads, locked(queue) as lock:
-        first = threads.submit(shared.send, queue, "first")
+        first = threads.submit(client.send, queue, "first")
         until(lambda: lock.waiting() == 1)
-        good = [threads.submit(shared.send, queue, n) for n in range(20)]
-        bad_ones = [threads.submit(shared.send, queue, **bad) for bad in BAD]
-        until(lambda: waiting_in(shared, queue) >= 24)  # what is no JSON, or cannot be encoded, may be refused before
+        good = [threads.submit(client.send, queue, n) for n in range(20)]
+        bad_ones = [threads.submit(client.send, queue, **bad) for bad in BAD]
+        until(lambda: waiting_in(client, queue) >= 24)  # what is no JSON, or cannot be encoded, may be refused before
         lock.release()
         ids = [one.result() for one in (first, *good)]
         got = [one.exception() for one in bad_ones]
@@ -478,21 +462,21 @@ def test_one_bad_message_among_those_of_many_threads_fails_alone(client: weir.Cl
 
 
 def test_a_thread_that_is_told_to_leave_takes_its_messages_along(client: weir.Client, queue: str) -> None:
-    shared, ended = client.coalesced(), threading.Event()
+    ended = threading.Event()
 
     def leaving() -> None:
         try:
-            shared.send_batch(queue, ["not sent"] * 3)
+            client.send_batch(queue, ["not sent"] * 3)
         except Cancelled:
             ended.set()
 
     with ThreadPoolExecutor(4) as threads, locked(queue) as lock:
-        first = threads.submit(shared.send, queue, 0)
+        first = threads.submit(client.send, queue, 0)
         until(lambda: lock.waiting() == 1)
         thread = threading.Thread(target=leaving)
         thread.start()
-        other = threads.submit(shared.send, queue, 1)
-        until(lambda: waiting_in(shared, queue) == 2)
+        other = threads.submit(client.send, queue, 1)
+        until(lambda: waiting_in(client, queue) == 2)
         assert thread.ident is not None
         _raise_in(thread.ident, Cancelled)
         assert ended.wait(PATIENCE)
@@ -502,10 +486,41 @@ def test_a_thread_that_is_told_to_leave_takes_its_messages_along(client: weir.Cl
     assert stored(client, queue) == dict(zip(ids, [0, 1], strict=True))
 
 
-def test_the_thread_that_makes_the_calls_ends_when_nobody_sends(client: weir.Client, queue: str) -> None:
-    shared = client.coalesced()
-    for n in range(2):
-        shared.send(queue, n)
-        assert shared._sends is not None
-        until(lambda: not shared._sends._lines)  # type: ignore[union-attr]
-    assert sorted(stored(client, queue).values()) == [0, 1]
+def test_the_thread_that_makes_calls_ends_when_nobody_sends(client: weir.Client, queue: str) -> None:
+    client.send(queue, 0)
+    assert client._sends is not None
+    assert not client._sends._lines, "who meets nobody makes his call himself"
+    with ThreadPoolExecutor(2) as threads, locked(queue) as lock:
+        first = threads.submit(client.send, queue, 1)
+        until(lambda: lock.waiting() == 1)
+        other = threads.submit(client.send, queue, 2)
+        until(lambda: waiting_in(client, queue) == 1)
+        lock.release()
+        ids = [first.result(), other.result()]
+    until(lambda: not client._sends._lines)  # type: ignore[union-attr]
+    assert list(stored(client, queue).values()) == [0, 1, 2]
+    assert ids == sorted(ids)
+
+
+def test_a_line_goes_on_when_who_led_it_was_interrupted(client: weir.Client, queue: str) -> None:
+    assert client._sends is not None
+    proceed = client._sends._proceed
+    interrupted = threading.Event()
+
+    def interrupt(*args: Any) -> None:
+        if not interrupted.is_set():
+            interrupted.set()
+            raise KeyboardInterrupt
+        proceed(*args)
+
+    client._sends._proceed = interrupt  # type: ignore[method-assign]
+    with ThreadPoolExecutor(3) as threads, locked(queue) as lock:
+        first = threads.submit(client.send, queue, 0)
+        until(lambda: lock.waiting() == 1)
+        others = [threads.submit(client.send, queue, n) for n in (1, 2)]
+        lock.release()
+        assert isinstance(first.exception(), KeyboardInterrupt)
+        for other in others:
+            other.result(PATIENCE)
+    assert client.send(queue, 3) > 0
+    assert sorted(stored(client, queue).values()) == [0, 1, 2, 3]

@@ -61,24 +61,34 @@ export async function connect<Q extends object = t.QueueMap>(
 /**
  * The engine's functions as methods, over PostgreSQL or over HTTP. `Q` maps the names of queues to the types of their
  * payloads. What a method means is said of the SQL function of the same name.
+ *
+ * Concurrent calls share statements: of those that `send` a message, or a batch, or `enqueue` one job, to the same
+ * queue with the same delay and priority, what comes while a statement is under way goes out together with the next, as
+ * one batch, at most 1,000 messages or 1 MiB; a batch that is larger goes alone, and none is parted. Nothing waits for
+ * company: what finds nothing under way goes at once. Each call returns when its own messages are committed, with their
+ * ids or its own error: when the database refuses a statement, what each call had in it is sent alone. Sends with a
+ * `dedupKey`, unique jobs, those with `runAt`, batches of jobs, and all of a client of anything but a Pool, go alone.
+ * Over HTTP the server does the same.
  */
 export class Client<Q extends object = t.QueueMap> extends JobCalls {
   private readonly transport: t.Transport;
+  protected override readonly shared?: Shared;
 
   /** Makes a client of a pool, a connection, PGlite or anything else that runs a statement. */
   constructor(
     target: Queryable | t.Transport,
     private readonly options: ClientOptions = {},
     private readonly mayRetry = true,
-    protected override readonly shared?: Shared,
   ) {
     super();
     only("client", options);
     only("retry", options.retry);
     this.transport = "settle" in target ? target : new SqlTransport(target);
     const { db } = this;
+    if (!db || !isPool(db)) return;
+    this.shared = sharing(this.transport as SqlTransport);
     // A pool tells of idle connections that broke by an event, which ends the process when nobody listens.
-    if (db && isPool(db) && db.listenerCount("error") === 0) db.on("error", () => {});
+    if (db.listenerCount("error") === 0) db.on("error", () => {});
   }
 
   /** The database below; undefined over HTTP. */
@@ -99,29 +109,6 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
   /** The same client over another pool or connection. */
   over(db: Queryable): Client<Q> {
     return new Client<Q>(db, this.options);
-  }
-
-  /**
-   * The same client whose concurrent calls share statements: of those that `send` a message, or a batch, or `enqueue`
-   * one job, to the same queue with the same delay and priority, what comes while a statement is under way goes out
-   * together with the next, as one batch, at most 1,000 messages or 1 MiB; a batch that is larger goes alone, and none
-   * is parted. Nothing waits for company: what finds nothing under way goes at once. Each call returns when its own
-   * messages are committed, with their ids or its own error: when the database refuses a statement, what each call had
-   * in it is sent alone. All else is as without it, also sends with a `dedupKey`, unique jobs, those with `runAt`,
-   * batches of jobs, and what is part of a transaction. A client of anything but a Pool, and one over HTTP, where the
-   * server does the same, is returned as it is.
-   */
-  coalesced(): Client<Q> {
-    const { transport } = this;
-    if (!(transport instanceof SqlTransport) || !isPool(transport.db)) return this;
-    const shared: Shared = {
-      sends: new Coalescer(({ queue, ...options }, batch) => transport.sendTexts(queue, batch, options)),
-      enqueues: new Coalescer(async ({ queue, ...options }, jobs) => {
-        const enqueued = await transport.jobs.enqueueTexts(queue, jobs, options);
-        return enqueued.map(({ id }) => id);
-      }),
-    };
-    return new Client<Q>(transport, this.options, this.mayRetry, shared);
   }
 
   /**
@@ -531,6 +518,17 @@ export class Client<Q extends object = t.QueueMap> extends JobCalls {
     if (!this.mayRetry) return fn(this.transport);
     return retry(this.options.retry ?? {}, repeatable, () => fn(this.transport));
   }
+}
+
+/** What concurrent calls over a pool share. */
+function sharing(transport: SqlTransport): Shared {
+  return {
+    sends: new Coalescer(({ queue, ...options }, batch) => transport.sendTexts(queue, batch, options)),
+    enqueues: new Coalescer(async ({ queue, ...options }, jobs) => {
+      const enqueued = await transport.jobs.enqueueTexts(queue, jobs, options);
+      return enqueued.map(({ id }) => id);
+    }),
+  };
 }
 
 /** Messages by their claims, which belong to one group. */

@@ -1,11 +1,11 @@
-/** Concurrent calls of a coalesced client share statements, and each gets its own answer. */
+/** Concurrent calls of a client share statements, and each gets its own answer. */
 
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import pg from "pg";
 import { Coalescer } from "../src/coalesce.js";
 import { Client, type Hooks, WeirError } from "../src/index.js";
-import { adminDsn, clientOf, logName, poolOf, queueName, until, url } from "./setup.js";
+import { adminDsn, logName, poolOf, queueName, until } from "./setup.js";
 
 /** Holds the log of a queue, which is its own, so that no statement that sends to it ends. */
 class Lock {
@@ -62,13 +62,13 @@ class Lock {
   }
 }
 
-/** A coalesced client of a pool, the pool, a client as it is, and a queue. */
+/** A client of a pool, the pool, and a queue. */
 async function shared(t: TestContext, hooks?: Hooks) {
   const pool = poolOf(t);
-  const plain = new Client(pool, { hooks });
+  const client = new Client(pool, { hooks });
   const queue = queueName(t);
-  await plain.createQueue(queue, { log: logName(t) });
-  return { pool, plain, queue, client: plain.coalesced() };
+  await client.createQueue(queue, { log: logName(t) });
+  return { pool, queue, client };
 }
 
 /** The payloads that are there by their ids. */
@@ -94,7 +94,7 @@ test("sends that come during a call share the next, and each gets its own id", a
     },
     processing: (_, next) => next(),
   };
-  const { plain, client, queue } = await shared(t, hooks);
+  const { client, queue } = await shared(t, hooks);
   const lock = await Lock.of(t, queue);
   const options = (n: number) => ({
     ...(n % 2 ? { key: `${n}` } : {}),
@@ -109,7 +109,7 @@ test("sends that come during a call share the next, and each gets its own id", a
   const ids = await Promise.all(calls);
   assert.equal(await lock.transactions(), 3, "that of the first, of 1,000 and of 500");
   assert.equal(seen, 1501);
-  const found = new Map((await plain.pop(queue, { max: 10_000 })).map((m) => [m.id, m]));
+  const found = new Map((await client.pop(queue, { max: 10_000 })).map((m) => [m.id, m]));
   assert.equal(found.size, 1501);
   for (const [n, id] of ids.entries()) {
     const m = found.get(id);
@@ -134,7 +134,7 @@ test("a call carries about a mebibyte", async (t) => {
 });
 
 test("one bad message among many fails alone", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const bad: [payload: unknown, key?: string][] = [
     ["x", "k".repeat(1025)],
     ["a \0 b"],
@@ -143,7 +143,7 @@ test("one bad message among many fails alone", async (t) => {
     [undefined],
     [1n],
   ];
-  const want = await outcomes(bad.map(([payload, key]) => plain.send(queue, payload, { key })));
+  const want = await outcomes(bad.map(([payload, key]) => client.send(queue, payload, { key })));
   const lock = await Lock.of(t, queue);
   const good = Array.from({ length: 50 }, (_, n) => n);
   const calls = await lock.crowd(
@@ -159,11 +159,11 @@ test("one bad message among many fails alone", async (t) => {
     got.slice(51).map((e) => [(e as WeirError).code, (e as WeirError).message]),
     want.map((e) => [(e as WeirError).code, (e as WeirError).message]),
   );
-  assert.deepEqual(await stored(plain, queue), expected(got.slice(0, 51), ["first", ...good]));
+  assert.deepEqual(await stored(client, queue), expected(got.slice(0, 51), ["first", ...good]));
 });
 
 test("batches and single sends share calls, and each gets its own ids", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const lock = await Lock.of(t, queue);
   const sizes = Array.from({ length: 90 }, (_, n) => 1 + (n % 7));
   const key = (n: number) => (n % 2 ? "k" : undefined);
@@ -186,7 +186,7 @@ test("batches and single sends share calls, and each gets its own ids", async (t
     ids.map((some) => some.length),
     sizes,
   );
-  const found = new Map((await plain.pop(queue, { max: 10_000 })).map((m) => [m.id, [m.payload, m.key]]));
+  const found = new Map((await client.pop(queue, { max: 10_000 })).map((m) => [m.id, [m.payload, m.key]]));
   const want = ids.flatMap((some, n) => some.map((id, i) => [id, [[n, i], key(n) ?? null]] as const));
   const [one, two] = first as [string, string];
   assert.deepEqual(found, new Map([[one, ["first", null]], [two, ["second", null]], ...want] as never));
@@ -224,7 +224,7 @@ test("batches share calls as long as they fit, and none is parted", async (t) =>
 });
 
 test("one bad batch among many fails alone and wholly", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const aside = { payload: "not sent" };
   const bad = [
     { payload: "x", key: "k".repeat(1025) },
@@ -233,7 +233,7 @@ test("one bad batch among many fails alone and wholly", async (t) => {
     { payload: undefined },
     { payload: 1n },
   ].map((message) => [aside, message, aside]);
-  const want = await outcomes(bad.map((batch) => plain.sendBatch(queue, batch)));
+  const want = await outcomes(bad.map((batch) => client.sendBatch(queue, batch)));
   const good = Array.from({ length: 20 }, (_, n) => [{ payload: [n, 0] }, { payload: [n, 1] }]);
   const lock = await Lock.of(t, queue);
   const calls = await lock.crowd(
@@ -247,11 +247,11 @@ test("one bad batch among many fails alone and wholly", async (t) => {
     want.map((e) => [(e as WeirError).code, (e as WeirError).message]),
   );
   const payloads = ["first", ...good.flat().map(({ payload }) => payload)];
-  assert.deepEqual(await stored(plain, queue), expected((got.slice(0, 21) as string[][]).flat(), payloads));
+  assert.deepEqual(await stored(client, queue), expected((got.slice(0, 21) as string[][]).flat(), payloads));
 });
 
 test("who leaves before the call began takes the whole batch along", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const lock = await Lock.of(t, queue);
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -268,10 +268,10 @@ test("who leaves before the call began takes the whole batch along", async (t) =
   leaving.abort(new Error("enough"));
   await assert.rejects(left, { message: "enough" });
   await assert.rejects(client.sendBatch(queue, gone, { signal }), { message: "enough" });
-  await assert.rejects(plain.sendBatch(queue, gone, { signal }), { message: "enough" });
+  await assert.rejects(client.sendBatch(queue, gone, { signal }), { message: "enough" });
   await lock.release();
   const ids = await Promise.all([first, staying, last]);
-  assert.deepEqual(await stored(plain, queue), expected(ids.flat(), [0, 1, 2, 3]));
+  assert.deepEqual(await stored(client, queue), expected(ids.flat(), [0, 1, 2, 3]));
 });
 
 test("an empty batch, and one with a dedup key, share no call", async (t) => {
@@ -292,7 +292,7 @@ test("an empty batch, and one with a dedup key, share no call", async (t) => {
 });
 
 test("who leaves before the call began takes the message along", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const lock = await Lock.of(t, queue);
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -303,13 +303,13 @@ test("who leaves before the call began takes the message along", async (t) => {
   leaving.abort(new Error("enough"));
   await assert.rejects(gone, { message: "enough" });
   await assert.rejects(client.send(queue, "not sent", { signal }), { message: "enough" });
-  await assert.rejects(plain.send(queue, "not sent", { signal }), { message: "enough" });
+  await assert.rejects(client.send(queue, "not sent", { signal }), { message: "enough" });
   await lock.release();
-  assert.deepEqual(await stored(plain, queue), expected(await Promise.all([first, other]), [0, 1]));
+  assert.deepEqual(await stored(client, queue), expected(await Promise.all([first, other]), [0, 1]));
 });
 
 test("who leaves during a call leaves it to the others", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const lock = await Lock.of(t, queue);
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -321,11 +321,11 @@ test("who leaves during a call leaves it to the others", async (t) => {
   await assert.rejects(first, { message: "enough" });
   await lock.release();
   await other;
-  assert.deepEqual([...(await stored(plain, queue)).values()].sort(), [0, 1]);
+  assert.deepEqual([...(await stored(client, queue)).values()].sort(), [0, 1]);
 });
 
 test("a call whose server ends fails for all and is not repeated", async (t) => {
-  const { pool, plain, client, queue } = await shared(t);
+  const { pool, client, queue } = await shared(t);
   const lock = await Lock.of(t, queue);
   const [first, ...others] = (await lock.crowd(
     () => client.send(queue, 0),
@@ -355,25 +355,25 @@ test("a call whose server ends fails for all and is not repeated", async (t) => 
   assert.equal(new Set(errors).size, 20, "each has one of its own");
   await lock.release();
   const mine = await client.send(queue, "later");
-  assert.deepEqual(await stored(plain, queue), new Map([[mine, "later"]]));
+  assert.deepEqual(await stored(client, queue), new Map([[mine, "later"]]));
 });
 
 test("each is told that its queue was dropped, and sends to one made anew", async (t) => {
-  const { plain, client } = await shared(t);
+  const { client } = await shared(t);
   const queue = queueName(t);
   const numbers = Array.from({ length: 20 }, (_, n) => n);
   for (let n = 0; n < 2; n++) {
-    await plain.createQueue(queue);
+    await client.createQueue(queue);
     const ids = await Promise.all(numbers.map((n) => client.send(queue, n)));
-    assert.deepEqual(await stored(plain, queue), expected(ids, numbers));
-    await plain.dropQueue(queue);
+    assert.deepEqual(await stored(client, queue), expected(ids, numbers));
+    await client.dropQueue(queue);
     const errors = await outcomes(numbers.map((n) => client.send(queue, n)));
     assert.ok(errors.every((e) => (e as WeirError).code === "WR001"));
   }
 });
 
 test("jobs share calls; what is unique or due later goes alone", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const lock = await Lock.of(t, queue);
   const numbers = Array.from({ length: 20 }, (_, n) => n);
   const calls = await lock.crowd(
@@ -389,9 +389,9 @@ test("jobs share calls; what is unique or due later goes alone", async (t) => {
   await lock.release();
   const [first, ...ids] = (await Promise.all(calls)) as [string, ...string[]];
   assert.equal(await lock.transactions(), 5);
-  assert.equal((await plain.job(queue, ids[20] as string))?.state, "waiting");
+  assert.equal((await client.job(queue, ids[20] as string))?.state, "waiting");
   assert.equal(await client.enqueue(queue, "add", { n: 21 }, { unique: true }), ids[21]);
-  const found = new Map((await plain.pop(queue, { max: 100 })).map((m) => [m.id, m]));
+  const found = new Map((await client.pop(queue, { max: 100 })).map((m) => [m.id, m]));
   assert.deepEqual(new Set(found.keys()), new Set([first, ...ids]));
   for (const n of numbers) {
     const m = found.get(ids[n] as string);
@@ -400,38 +400,39 @@ test("jobs share calls; what is unique or due later goes alone", async (t) => {
 });
 
 test("delays and priorities are kept", async (t) => {
-  const { plain, client } = await shared(t);
+  const { client } = await shared(t);
   const queue = queueName(t);
-  await plain.createQueue(queue, { priorities: 3 });
+  await client.createQueue(queue, { priorities: 3 });
   await Promise.all([
     ...Array.from({ length: 30 }, (_, n) => client.send(queue, n % 3, { priority: n % 3 })),
     ...Array.from({ length: 10 }, (_, n) => client.send(queue, n, { delayMs: 3_600_000 })),
   ]);
   const got: unknown[] = [];
-  for (let n = 0; n < 30; n++) got.push((await plain.pop(queue))[0]?.payload);
+  for (let n = 0; n < 30; n++) got.push((await client.pop(queue))[0]?.payload);
   assert.deepEqual(got, [...Array(10).fill(2), ...Array(10).fill(1), ...Array(10).fill(0)]);
-  assert.equal((await plain.stats(queue))[0]?.delayed, 10);
+  assert.equal((await client.stats(queue))[0]?.delayed, 10);
 });
 
 test("what is in a transaction is not shared", async (t) => {
-  const { plain, client, queue } = await shared(t);
+  const { client, queue } = await shared(t);
   const numbers = [0, 1, 2, 3, 4];
   const ends = numbers.map((n) =>
     client.transaction(async (tx) => {
       await Promise.all([tx.send(queue, "gone"), client.send(queue, n)]);
-      assert.equal(tx.coalesced(), tx);
       throw new RangeError("roll back");
     }),
   );
   await Promise.all(ends.map((end) => assert.rejects(end, RangeError)));
-  assert.deepEqual([...(await stored(plain, queue)).values()].sort(), numbers);
+  assert.deepEqual([...(await stored(client, queue)).values()].sort(), numbers);
 });
 
-test("a client over HTTP, and one of a connection, are returned as they are", async (t) => {
-  const http = await clientOf(t, url);
-  assert.equal(http.coalesced(), http);
-  const one = new Client({ query: () => Promise.resolve([]) });
-  assert.equal(one.coalesced(), one);
+test("sends of a connection share no statement", async () => {
+  let statements = 0;
+  const one = new Client({
+    query: () => Promise.resolve({ rows: [{ id: String(++statements), send: String(statements) }] }),
+  });
+  await Promise.all([1, 2, 3].map((n) => one.send("q", n)));
+  assert.equal(statements, 3);
 });
 
 test("who is answered with too few ids is told so, and nothing is sent again", async () => {

@@ -222,17 +222,24 @@ class _Turn(Generic[Item]):
 
 
 class _Line(Generic[Item]):
-    """What goes to one aim, and the thread that makes the calls for it."""
+    """What goes to one aim while a call for it is under way."""
 
-    def __init__(self, work: Callable[[_Line[Item]], None]) -> None:
+    def __init__(self) -> None:
         self.turns: queue.SimpleQueue[_Turn[Item]] = queue.SimpleQueue()
         self.next: _Turn[Item] | None = None
         """Taken from the queue for a call that it did not fit into."""
-        self.thread = threading.Thread(target=work, args=(self,), name="weir-coalesce", daemon=True)
+        self.first = threading.Lock()
+        """Held during the call of the thread that found no line."""
+        self.thread: threading.Thread | None = None
+        """Makes the calls after that."""
+
+    def is_attended(self) -> bool:
+        """Whether somebody makes calls for it, or is about to when his own has returned."""
+        return self.first.locked() or (self.thread is not None and self.thread.is_alive())
 
 
 class Coalescer(Generic[Item]):
-    """Puts what threads send into common calls, which a thread of its own makes for each aim.
+    """Puts what threads send into common calls: who finds none under way makes his own, a thread of ours the others.
 
     No thread of a caller makes a call for others: an exception may be raised in it at any time.
     """
@@ -249,21 +256,43 @@ class Coalescer(Generic[Item]):
         turn = _Turn(items, size)
         turn.answered.acquire()
         try:
-            with self._lock:  # else the line may end before it sees the turn
-                line = self._lines.get(to)
-                if line is None:
-                    line = _Line(lambda line: self._run(to, line))
-                    line.thread.start()
-                    self._lines[to] = line
-                line.turns.put(turn)
-            while not turn.answered.acquire(timeout=_STEP):
-                pass
+            line, leads = self._join(to, turn)
+            while not leads and not turn.answered.acquire(timeout=_STEP):
+                self._proceed(to, line)  # an exception was raised in the thread that should have done it
         except BaseException:
             turn.left = True
             raise
+        if leads:
+            try:
+                with line.first:
+                    return self._alone(to, items)
+            finally:
+                self._proceed(to, line)
         if turn.error is not None:
             raise turn.error
         return self._alone(to, items) if turn.ids is None else turn.ids
+
+    def _join(self, to: Aim, turn: _Turn[Item]) -> tuple[_Line[Item], bool]:
+        """Put a turn into its line; True: there was none, so its thread makes the call."""
+        with self._lock:  # else the line may end before it sees the turn
+            line = self._lines.get(to)
+            if line is None:
+                self._lines[to] = line = _Line()
+                return line, True
+            line.turns.put(turn)
+            return line, False
+
+    def _proceed(self, to: Aim, line: _Line[Item]) -> None:
+        """Have what came during a call go out, unless somebody sees to it."""
+        with self._lock:
+            if line.is_attended():
+                return
+            if line.next is None and line.turns.empty():
+                if self._lines.get(to) is line:
+                    del self._lines[to]
+                return
+            line.thread = threading.Thread(target=self._run, args=(to, line), name="weir-coalesce", daemon=True)
+            line.thread.start()
 
     def _alone(self, to: Aim, items: Sequence[Item]) -> list[int]:
         return _checked(self._call(to, items), items)

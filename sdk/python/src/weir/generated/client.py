@@ -70,6 +70,15 @@ def connect(
 class Client(AdminCalls, JobCalls):
     """The engine's functions. Many may use one client at the same time.
 
+    Concurrent calls share statements: of those that ``send`` a message, or a batch, or ``enqueue`` one job, to the same
+    queue with the same delay and priority, what comes while a statement is under way goes out together with the next,
+    as one batch, at most 1,000 messages or 1 MiB; a batch that is larger goes alone, and none is parted. Nothing waits
+    for company: what finds nothing under way goes at once. Each call returns when its own messages are committed, with
+    their ids or its own error: when the database refuses a statement, what each call had in it is sent alone. Who stops
+    waiting takes the messages along unless their statement had begun. Sends with a ``dedup_key``, unique jobs, those
+    with ``run_at``, batches of jobs, and what is part of a transaction or goes over one connection, go alone. Over HTTP
+    the server does the same.
+
     Calls are tried again after an error that will pass, as far as it is known that they did nothing. Options that are
     left out are not passed on, so that the engine's defaults hold; what each means is written at the SQL function of
     the same name.
@@ -93,8 +102,9 @@ class Client(AdminCalls, JobCalls):
             self.transport = source
         self._retries = retries
         self.hooks = hooks
-        self._sends: Coalescer[calls.Text] | None = None
-        self.enqueues: Coalescer[str] | None = None
+        shared = isinstance(self.transport, Postgres)
+        self._sends = Coalescer(self._send_all) if shared else None
+        self.enqueues = Coalescer(self._enqueue_all) if shared else None
 
     @classmethod
     def on(cls, tx: Any) -> Client:
@@ -131,25 +141,6 @@ class Client(AdminCalls, JobCalls):
         raise AssertionError("unreachable")
 
     # --- calls that share statements
-
-    def coalesced(self) -> Client:
-        """Return the same client whose concurrent calls share statements.
-
-        Of the calls that ``send`` a message, or a batch, or ``enqueue`` one job, to the same queue with the same delay
-        and priority, what comes while a statement is under way goes out together with the next, as one batch, at most
-        1,000 messages or 1 MiB; a batch that is larger goes alone, and none is parted. Nothing waits for company: what
-        finds nothing under way goes at once. Each call returns when its own messages are committed, with their ids or
-        its own error: when the database refuses a statement, what each call had in it is sent alone. Who stops waiting
-        takes the messages along unless their statement had begun. All else is as without it, also sends with a
-        ``dedup_key``, unique jobs, those with ``run_at``, batches of jobs, and what is part of a transaction. A client
-        of one connection or of a transaction, and one over HTTP, where the server does the same, is returned as it is.
-        """
-        if not isinstance(self.transport, Postgres):
-            return self
-        shared = Client(self.transport, retries=self._retries, hooks=self.hooks)
-        shared._sends = Coalescer(shared._send_all)
-        shared.enqueues = Coalescer(shared._enqueue_all)
-        return shared
 
     def _send_shared(
         self, sends: Coalescer[calls.Text], to: Aim, messages: Sequence[Outgoing[Any]]
