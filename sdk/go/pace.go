@@ -17,12 +17,12 @@ type pace struct {
 }
 
 func newPace(o WorkerOptions) pace {
-	least := max(o.Prefetch, o.Concurrency)
+	most := max(heldMax, 2*o.Concurrency)
 	if o.Prefetch > 0 {
-		return pace{least: least, most: least, now: least}
+		most = max(o.Prefetch, o.Concurrency)
 	}
-	least = 2 * o.Concurrency
-	return pace{least: least, most: max(least, heldMax), now: least}
+	least := min(2*o.Concurrency, most)
+	return pace{least: least, most: most, now: least}
 }
 
 // claimMax is how many messages a fetch asks for at most: half of many, so that handlers have the other half meanwhile.

@@ -167,6 +167,7 @@ func TestAWorkerAtItsFullestFetchesHalfWhileItHandlesTheOther(t *testing.T) {
 	t.Parallel()
 	w := NewWorker(&Client{}, "q", func(context.Context, *RawMessage) error { return nil },
 		WorkerOptions{Prefetch: 4000})
+	w.pace.now = 4000
 	for _, held := range []int{0, 2000} {
 		w.held = held
 		if n, _ := w.free(); n != 2000 {

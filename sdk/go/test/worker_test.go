@@ -397,10 +397,10 @@ func TestASoftStopLetsHandlersEndAndGivesBackTheRestUncounted(t *testing.T) {
 			begun <- struct{}{}
 			<-finish
 			return ctx.Err()
-		}, weir.WorkerOptions{Concurrency: 1, Prefetch: 5})
+		}, weir.WorkerOptions{Concurrency: 1})
 		stop := start(t, w)
 		<-begun
-		pgtest.WaitFor(t, "all to be held", func() bool { return w.Health().Held == 5 })
+		pgtest.WaitFor(t, "one more to be held", func() bool { return w.Health().Held == 2 })
 		stopped := make(chan struct{})
 		go func() { stop(); close(stopped) }()
 		pgtest.WaitFor(t, "the rest to be given back", func() bool { return w.Health().Held == 1 })

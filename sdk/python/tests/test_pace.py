@@ -1,17 +1,19 @@
-"""A worker leaves time between its calls while many messages come, and nobody waits for that."""
+"""A worker holds as many messages as its handlers are quick, and leaves time between its calls while many come."""
 
 from __future__ import annotations
 
+import asyncio
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
 import weir
-from test_worker import stats, until
-from weir.pace import Cooldown
+from test_worker import PATIENCE, stats, until
+from weir.pace import Cooldown, Pace
 
 
 def windows_on(cooldown: Cooldown, full: bool, rate: Callable[[bool], float]) -> float:
@@ -28,7 +30,7 @@ def windows_on(cooldown: Cooldown, full: bool, rate: Callable[[bool], float]) ->
 
 
 @pytest.mark.parametrize(
-    ("time", "lease", "full", "rate", "least", "most"),
+    ("gap", "lease", "full", "rate", "least", "most"),
     [
         pytest.param(0.005, 30, False, lambda _: 0, 0, 0, id="no message"),
         pytest.param(0.005, 30, False, lambda _: 3000, 0, 0, id="3,000 a second"),
@@ -42,9 +44,9 @@ def windows_on(cooldown: Cooldown, full: bool, rate: Callable[[bool], float]) ->
     ],
 )
 def test_a_cooldown_is_for_thousands_of_messages_a_second_that_come_as_quickly_with_it(
-    time: float, lease: float, full: bool, rate: Callable[[bool], float], least: float, most: float
+    gap: float, lease: float, full: bool, rate: Callable[[bool], float], least: float, most: float
 ) -> None:
-    assert least <= windows_on(Cooldown(time, lease), full, rate) <= most
+    assert least <= windows_on(Cooldown(gap, lease), full, rate) <= most
 
 
 def test_a_cooldown_is_counted_from_the_begin_of_the_call_before() -> None:
@@ -52,6 +54,65 @@ def test_a_cooldown_is_counted_from_the_begin_of_the_call_before() -> None:
     assert cooldown.left(0) == 0
     cooldown.on = True
     assert [cooldown.left(ago) for ago in (0, 0.004, 0.005, 3600)] == [0.005, pytest.approx(0.001), 0, 0]
+
+
+def test_a_pace_rises_while_handlers_are_quick_and_falls_when_they_are_slow() -> None:
+    pace = Pace(4, 1000)
+    pace.fetched(True)
+    assert pace.now == 4, "no handler had begun"
+    seen = []
+    for full in [True] * 9 + [False]:
+        pace.began(0.09)
+        pace.fetched(full)
+        seen.append((pace.now, pace.claim_max()))
+    assert seen[:2] == [(8, 8), (16, 16)]
+    assert seen[-2:] == [(1000, 500), (1000, 500)]
+    pace.began(0.05)
+    pace.began(0.4)
+    pace.fetched(True)
+    assert pace.now == 250
+    assert pace.slowed(200) == 196
+    assert (pace.now, pace.slowed(3)) == (4, 0)
+
+
+def test_a_worker_of_slow_handlers_holds_twice_as_many_messages(client: weir.Client, queue: str) -> None:
+    client.send_batch(queue, list(range(100)))
+    release = threading.Event()
+    worker = weir.Worker(client, queue, lambda _: release.wait(PATIENCE), concurrency=3)
+    with worker:
+        until(lambda: worker.health().running == 3)
+        left = 0
+        while left < 94:
+            left += len(client.receive(queue, max=100, wait=PATIENCE))
+        assert (left, worker.health().held) == (94, 6)
+        release.set()
+
+
+async def test_what_waits_for_handlers_that_became_slow_goes_to_others_uncounted(
+    aclient: weir.AsyncClient, queue: str
+) -> None:
+    await aclient.send_batch(queue, list(range(2000)))
+    handled = most = 0
+    release = asyncio.Event()
+
+    async def handle(_: weir.Message[int]) -> None:
+        nonlocal handled
+        handled += 1
+        if handled > 1000:
+            await release.wait()
+
+    async with weir.AsyncWorker(aclient, queue, handle, concurrency=2, lease=24) as worker:
+        end = time.monotonic() + PATIENCE
+        while handled < 1002 or worker.health().held != 4:
+            assert time.monotonic() < end
+            most = max(most, worker.health().held)
+            await asyncio.sleep(0.01)
+        left: list[weir.Message[int]] = []
+        while len(left) < 996:
+            left += await aclient.receive(queue, max=1000, wait=PATIENCE)
+        release.set()
+    assert {m.attempt for m in left} == {1}
+    assert most > 100
 
 
 @contextmanager

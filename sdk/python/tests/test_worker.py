@@ -294,11 +294,12 @@ def test_a_soft_stop_lets_handlers_end_and_gives_the_rest_back_uncounted(
         release.wait(PATIENCE)
         done.append(message.payload)
 
-    worker = weir.Worker(near, queue, handle, concurrency=1, prefetch=10)
+    worker = weir.Worker(near, queue, handle, concurrency=1)
     with ThreadPoolExecutor() as pool, worker:
         began.wait(PATIENCE)
+        assert worker.health().held == 2
         stopped = pool.submit(worker.stop)
-        until(lambda: worker.health().held == 1, "nine messages were given back")
+        until(lambda: worker.health().held == 1, "one message was given back")
         assert not stopped.done()
         release.set()
         stopped.result(PATIENCE)

@@ -24,6 +24,8 @@ export class Claim<T> {
   readonly held = new Set<Held<T>>();
   /** Messages that are done and not acked yet. */
   done: Held<T>[] = [];
+  /** When it came, by performance.now. */
+  readonly taken = performance.now();
   /** When the first of done came, by performance.now; -Infinity when other messages wait for one. */
   since = Number.NEGATIVE_INFINITY;
   /** Whether some were settled by their ids, so that what is left is not the whole. */

@@ -1,11 +1,62 @@
-/** How much time a worker leaves between its calls. */
+/** How many messages a worker holds, and how much time it leaves between its calls. */
 
+/** How long messages shall wait in a worker for a handler. */
+const waitMaxMs = 100;
+/** So many messages are many: a claim of them costs little more than one of a few. */
+const many = 1_000;
 /** Messages that come during a cooldown: then a fetch for all of them saves that many. */
 const worth = 16;
 const windowMs = 200;
 const offMax = 64; // windows
 /** How much shorter than a lease a cooldown is at least, so that no ack is late. */
 const leaseParts = 200;
+
+/**
+ * Decides how many messages a worker holds: many while handlers are quick, so that few calls serve them all, and few
+ * when they are slow, so that no message waits here that another worker could begin with.
+ */
+export class Pace {
+  /** Between least and most. */
+  now: number;
+  private waitMs = 0; // the longest from a claim to the begin of a handler, since the last fetch
+  private begun = false; // a handler did, since the last fetch
+
+  constructor(
+    private readonly least: number,
+    private readonly most: number,
+  ) {
+    this.now = least;
+  }
+
+  /** How many messages a fetch asks for at most: half of many, so that handlers have the other half meanwhile. */
+  get claimMax(): number {
+    return this.now >= many ? Math.floor(this.now / 2) : this.now;
+  }
+
+  /** Sees a handler begin with a message that was claimed so long ago. */
+  began(waitMs: number): void {
+    this.waitMs = Math.max(this.waitMs, waitMs);
+    this.begun = true;
+  }
+
+  /**
+   * Sees a fetch: one that got all it asked for raises the number, unless no handler began with a message before it, or
+   * one began with a message that had waited too long.
+   */
+  fetched(full: boolean): void {
+    if (this.waitMs > waitMaxMs) this.now = Math.floor((this.now * waitMaxMs) / this.waitMs);
+    else if (full && this.begun) this.now *= 2;
+    this.now = Math.min(Math.max(this.now, this.least), this.most);
+    this.waitMs = 0;
+    this.begun = false;
+  }
+
+  /** Sees a message wait for much too long; how many of those held are too many. */
+  slowed(held: number): number {
+    this.now = this.least;
+    return Math.max(held - this.least, 0);
+  }
+}
 
 /**
  * Decides whether a worker leaves some time between two fetches: only while so many messages come that they would keep

@@ -15,7 +15,7 @@ import { logFailure } from "./failures.js";
 import { only } from "./known.js";
 import { Waiter } from "./listener.js";
 import { delayOf, type Outcome, reasonOf, settledBy, settledIn } from "./outcome.js";
-import { Cooldown } from "./pace.js";
+import { Cooldown, Pace } from "./pace.js";
 import { backoff, pause } from "./retry.js";
 import { Settler } from "./settler.js";
 import type { ClaimedMessage, GroupPath, QueueMap } from "./types.js";
@@ -25,6 +25,8 @@ export type { Handler, HandlerContext, Middleware, WorkerHealth, WorkerOptions }
 
 /** Between two calls of maintain that found nothing to do. */
 const maintainMs = 1_000;
+/** How long a message may wait for a handler before it is given back, where more is held than need be. */
+const shedAfterMs = 1_000;
 /** After an error that does not pass by itself. */
 const stuckMs = 10_000;
 /** How long a server waits for a message before it answers. */
@@ -43,7 +45,7 @@ const transactional = new WeakSet<object>();
 /** Claims messages of one queue and group, and runs a handler for each, until it is stopped. */
 export class Worker<T = unknown, Q extends object = QueueMap> {
   private readonly at: GroupPath;
-  private readonly limits: { concurrency: number; prefetch: number; leaseMs: number; graceMs: number };
+  private readonly limits: { concurrency: number; leaseMs: number; graceMs: number };
   /** How old a lease is when it is renewed. */
   private readonly renewMs: number;
   private readonly claims = new Map<string, Claim<T>>();
@@ -58,6 +60,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
   private ordered = false;
   private limited = false;
   private maxAttempts = 0;
+  private readonly pace: Pace;
   private readonly cool: Cooldown;
   private hurry = () => {};
   private wakeRoom = () => {};
@@ -78,7 +81,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     private readonly options: WorkerOptions<T, Q> = {},
   ) {
     only("worker", options);
-    const { group = "default", concurrency = 10, prefetch = 2 * concurrency } = options;
+    const { group = "default", concurrency = 10, prefetch = Math.max(1_000, 2 * concurrency) } = options;
     const { leaseMs = 30_000, graceMs = 5_000, cooldownMs = 5 } = options;
     for (const [name, value] of Object.entries({ concurrency, prefetch, leaseMs })) {
       if (!Number.isInteger(value) || value < 1)
@@ -86,8 +89,10 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     }
     if (!(cooldownMs >= 0)) throw new RangeError(`cooldownMs is ${cooldownMs}, at least 0 is needed`);
     this.at = { queue, group };
+    const most = Math.max(prefetch, concurrency);
+    this.pace = new Pace(Math.min(2 * concurrency, most), most);
     this.cool = new Cooldown(cooldownMs, leaseMs);
-    this.limits = { concurrency, prefetch: Math.max(prefetch, concurrency), leaseMs, graceMs };
+    this.limits = { concurrency, leaseMs, graceMs };
     this.renewMs = leaseMs / 3;
     this.ended = new Promise((resolve) => {
       this.markEnded = resolve;
@@ -158,7 +163,10 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     this.limited = (group?.concurrencyMax ?? 0) > 0;
     this.maxAttempts = group?.maxAttempts ?? 0;
     this.waiter = new Waiter(this.at.queue, pool);
-    const renewing = setInterval(() => this.renew(own), this.renewMs / 2);
+    const renewing = setInterval(() => {
+      this.shed(settler);
+      this.renew(own);
+    }, this.renewMs / 2);
     const maintaining = this.options.maintain === false || !own.db ? undefined : this.maintain(own);
     try {
       await this.receive(own, settler);
@@ -227,6 +235,8 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       const got = await this.receiveOnce(own, lone ? 1 : max, first);
       first &&= got === undefined;
       if (got === undefined) continue;
+      // Else it tells nothing of how quick the handlers are.
+      if (!lone && this.held < this.pace.now) this.pace.fetched(got.full);
       this.cool.fetched(before, got.messages.length, got.full);
       if (got.messages.length > 0) {
         this.accept(got.messages, got.until, settler);
@@ -270,11 +280,11 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
 
   /** How many messages to ask for: as many as fit, once that is worth a call or a handler is without work. */
   private room(): number {
-    const free = this.limits.prefetch - this.held;
+    const free = Math.min(this.pace.now - this.held, this.pace.claimMax);
     const { idle } = this;
     // What is held may stand in line behind others: handlers without work take other keys.
     if (idle && this.ordered) return Math.max(free, this.limits.concurrency - this.running);
-    return idle || free >= this.limits.prefetch / 2 ? Math.max(free, 0) : 0;
+    return idle || free >= this.pace.now / 4 ? Math.max(free, 0) : 0;
   }
 
   /** Whether handlers are without work. */
@@ -350,6 +360,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
         settler.release(line.slice(i));
         return;
       }
+      this.pace.began(performance.now() - held.claim.taken);
       const { error, finished } = await this.runOne(held);
       if (held.settled || held.claim.lost) continue;
       if (finished) this.settledApart(held);
@@ -441,6 +452,14 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
       held.settling = "call";
       await settledIn(held, outcome, () => this.client.finish(message.queue, message, result));
     }
+  }
+
+  /** Gives back what was claimed when handlers were quicker than they are: another worker would do it sooner. */
+  private shed(settler: Settler<T>): void {
+    const late = performance.now() - shedAfterMs;
+    if (!this.ready.some(([first]) => first && first.claim.taken < late)) return;
+    const held = this.ordered ? this.ready.length + this.running : this.held;
+    settler.release(this.ready.splice(0, this.pace.slowed(held)).flat());
   }
 
   /** Gives every claim whose lease is old enough another one. */

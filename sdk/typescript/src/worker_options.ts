@@ -37,7 +37,10 @@ export interface WorkerOptions<T = unknown, Q extends object = QueueMap> {
   group?: string | undefined;
   /** Handlers that run at once; 10 unless given. */
   concurrency?: number | undefined;
-  /** Messages held at most, those that run included; twice the concurrency unless given. */
+  /**
+   * Messages held at most, those that run included: 1,000 unless given, or twice the concurrency where that is more.
+   * A worker holds twice its concurrency, and more as long as handlers begin with each within a tenth of a second.
+   */
   prefetch?: number | undefined;
   /**
    * The least time between the begins of two acks, unless other messages may wait for one, and of two receives while so

@@ -1,9 +1,9 @@
-/** A worker leaves time between its calls while many messages come, and nobody waits for that. */
+/** A worker holds as many messages as its handlers are quick, and leaves time between its calls while many come. */
 
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { Client, type WorkerOptions } from "../src/index.js";
-import { Cooldown } from "../src/pace.js";
+import { Cooldown, Pace } from "../src/pace.js";
 import { clientOf, dsn, gate, newQueue, until } from "./setup.js";
 
 /** Feeds a cooldown with fetches; in which share of many windows it is on. */
@@ -50,6 +50,58 @@ test("a cooldown is counted from the begin of the call before", () => {
     [0, 4, 5, 3_600_000].map((ago) => cooldown.leftMs(ago)),
     [5, 1, 0, 0],
   );
+});
+
+test("a pace rises while handlers are quick and falls when they are slow", () => {
+  const pace = new Pace(4, 1_000);
+  pace.fetched(true);
+  assert.equal(pace.now, 4, "no handler had begun");
+  const seen = [...Array(9).fill(true), false].map((full: boolean) => {
+    pace.began(90);
+    pace.fetched(full);
+    return [pace.now, pace.claimMax];
+  });
+  assert.deepEqual(seen.slice(0, 2), [
+    [8, 8],
+    [16, 16],
+  ]);
+  assert.deepEqual(seen.at(-1), [1_000, 500]);
+  pace.began(50);
+  pace.began(400);
+  pace.fetched(true);
+  assert.equal(pace.now, 250);
+  assert.equal(pace.slowed(200), 196);
+  assert.deepEqual([pace.now, pace.slowed(3)], [4, 0]);
+});
+
+test("a worker of slow handlers holds twice as many messages, and gives back what waits for handlers that became slow", async (t) => {
+  const weir = await clientOf(t, dsn);
+  const queue = await newQueue(t, weir);
+  await weir.sendBatch(
+    queue,
+    Array.from({ length: 2_000 }, (_, payload) => ({ payload })),
+  );
+  const finish = gate();
+  let [handled, most] = [0, 0];
+  const worker = weir.worker(
+    queue,
+    async () => {
+      most = Math.max(most, worker.health().held);
+      if (++handled > 1_000) await finish.opened;
+    },
+    { concurrency: 2, leaseMs: 24_000 },
+  );
+  const running = worker.run();
+  t.after(async () => {
+    finish.open();
+    await worker.stop();
+    await running;
+  });
+  await until("the rest is given back", () => handled === 1_002 && worker.health().held === 4);
+  assert.ok(most > 100, `at most ${most} were held`);
+  const left = [];
+  while (left.length < 996) left.push(...(await weir.receive(queue, { max: 1_000, waitMs: 30_000 })));
+  assert.deepEqual([...new Set(left.map((m) => m.attempt))], [1]);
 });
 
 /** Counts the calls that workers make. */

@@ -5,6 +5,7 @@ import test, { type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
   ClaimLost,
+  type ClaimedMessage,
   Client,
   Code,
   exactlyOnce,
@@ -132,19 +133,13 @@ for (const [name, target] of Object.entries(targets)) {
       begun.open();
       await finish.opened;
     };
-    const { worker, running } = start(t, weir, queue, handler, {
-      concurrency: 1,
-      prefetch: 4,
-      leaseMs: 3_600_000,
-    });
+    const { worker, running } = start(t, weir, queue, handler, { concurrency: 1, leaseMs: 3_600_000 });
     await begun.opened;
-    assert.equal(worker.health().held, 4);
+    assert.equal(worker.health().held, 2);
     const stopped = worker.stop();
-    const back = await weir.receive(queue, { max: 4, waitMs: 30_000 });
-    assert.deepEqual(
-      back.map((m) => m.payload),
-      [2, 3, 4],
-    );
+    const back: ClaimedMessage[] = [];
+    while (back.length < 3) back.push(...(await weir.receive(queue, { max: 4, waitMs: 30_000 })));
+    assert.deepEqual(back.map((m) => m.payload).sort(), [2, 3, 4]);
     assert.deepEqual(
       back.map((m) => m.attempt),
       [1, 1, 1],

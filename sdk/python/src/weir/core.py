@@ -24,7 +24,7 @@ from weir.errors_generated import ALREADY_FINISHED
 from weir.handlers import AlreadyFinished, Finished, Handlers, is_lost
 from weir.held import Chain, Claim, Context, Item, Outcome, Run, acks, by_number, chains, returns
 from weir.options import Health, Options
-from weir.pace import Cooldown
+from weir.pace import Cooldown, Pace
 from weir.runtime import jitter
 from weir.types import Message, seconds
 
@@ -37,6 +37,8 @@ _HTTP_WAIT = 1.0
 # How long handlers that were cancelled may take to clean up when the worker stops.
 _GRACE = 3.0
 _REASON_MAX = 1000
+# How long a message may wait for a handler before it is given back, where more is held than need be.
+_SHED_AFTER = 1.0
 # A lease is renewed each such part of it.
 _RENEWALS = 3
 
@@ -85,6 +87,7 @@ class Core:
         self._limited = False
         """The group has a ``concurrency_max``."""
         self._max_attempts = 0
+        self._pace = Pace(min(2 * options.concurrency, options.held_max), options.held_max)
         self._cool = Cooldown(seconds(options.cooldown), self._lease)
         self._ack_gap = self._cool.time
         """Between the begins of two acks, unless somebody waits for one."""
@@ -174,7 +177,10 @@ class Core:
             messages = await self._persist(lambda call=call: self._receive(call), starting)  # type: ignore[misc]
             starting = False
             if messages is not None:
-                self._cool.fetched(before, len(messages), len(messages) == most)
+                full = len(messages) == most
+                if not lone and self._held() < self._pace.now:  # else it tells nothing of how quick the handlers are
+                    self._pace.fetched(full)
+                self._cool.fetched(before, len(messages), full)
             if messages:
                 self._take(messages, before + self._lease)
                 if self._port.found() and not self.stopping:
@@ -194,7 +200,7 @@ class Core:
         for message in messages:
             by_claim.setdefault(message.claim_id, []).append(message)
         for claim_id, part in by_claim.items():
-            claim = Claim(claim_id, lease_end, {message.id for message in part})
+            claim = Claim(claim_id, time.monotonic(), lease_end, {message.id for message in part})
             self._claims[claim_id] = claim
             self._ready.extend(chains(claim, part, self._ordered))
         self._dispatch()
@@ -203,9 +209,9 @@ class Core:
         """How many messages to ask for; 0 while it is better to wait for room for more."""
         # What is held may stand in line, so that handlers without work need others.
         idle = self._o.concurrency - len(self._running) if self._ordered and not self._ready else 0
-        room = max(self._o.held_max - self._held(), idle, 0)
+        room = max(min(self._pace.now - self._held(), self._pace.claim_max()), idle, 0)
         # Many at once are cheaper, as long as there is something to begin with.
-        return 0 if self._ready and 2 * room < self._o.held_max else room
+        return 0 if self._ready and 4 * room < self._pace.now else room
 
     def _held(self) -> int:
         return sum(len(claim.open) for claim in self._claims.values())
@@ -248,6 +254,7 @@ class Core:
     def _begin(self, chain: Chain) -> None:
         """Run the handler on the first message of a chain."""
         message = chain.messages.popleft()
+        self._pace.began(time.monotonic() - chain.claim.taken)
         context = Context(message)
         run = Run(chain, message, context, self._handlers.start(message, context))
         self._running.add(run)
@@ -438,6 +445,7 @@ class Core:
         while True:
             await asyncio.sleep(pause)
             pause = self._lease / _RENEWALS
+            self._shed()
             claims = by_number(claim for claim in self._claims.values() if not self._undecided(claim))
             self._renewing = self._handlers.exactly_once
             if claims and not await self._extend(claims):
@@ -447,6 +455,14 @@ class Core:
             if claims and self._o.jobs:
                 await self._tell_cancelled(claims)
             self._expire()
+
+    def _shed(self) -> None:
+        """Give back what was claimed when handlers were quicker than they are: another worker would do it sooner."""
+        now = time.monotonic()
+        if any(now - chain.claim.taken > _SHED_AFTER for chain in self._ready):
+            held = len(self._ready) + len(self._running) if self._ordered else self._held()
+            for _ in range(min(self._pace.slowed(held), len(self._ready))):
+                self._give_back(self._ready.popleft())
 
     async def _tell_cancelled(self, claims: list[Claim]) -> None:
         """Have the handlers of jobs that were cancelled leave off."""

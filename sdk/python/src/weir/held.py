@@ -38,8 +38,10 @@ class Claim:
     """Messages that one lease covers."""
 
     id: int
+    taken: float
+    """When it came, on the clock of time.monotonic."""
     lease_end: float
-    """On the clock of time.monotonic; counted from before the call, so that it never is later than the engine's."""
+    """On the same clock; counted from before the call, so that it never is later than the engine's."""
     open: set[int] = field(default_factory=set)
     """Messages whose settlement the engine has not confirmed."""
     done: set[int] = field(default_factory=set)

@@ -41,7 +41,7 @@ class Options:
     @property
     def held_max(self) -> int:
         """How many messages the worker holds at most."""
-        return 2 * self.concurrency if self.prefetch is None else self.prefetch
+        return max(1000, 2 * self.concurrency) if self.prefetch is None else self.prefetch
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,55 @@
-"""How much time a worker leaves between its calls."""
+"""How many messages a worker holds, and how much time it leaves between its calls."""
 
 from __future__ import annotations
 
+_WAIT_MAX = 0.1  # seconds that messages shall wait in a worker for a handler
+_MANY = 1000  # messages; a claim of so many costs little more than one of a few
 _WORTH = 16  # messages that come during a cooldown: then a fetch for all of them saves that many
 _WINDOW = 0.2
 _OFF_MAX = 64  # windows
 _LEASE = 200  # how much shorter than a lease it is at least, so that no ack is late
+
+
+class Pace:
+    """Decides how many messages a worker holds.
+
+    Many while handlers are quick, so that few calls serve them all; few when they are slow, so that no message waits
+    here that another worker could begin with.
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
+        self.now = least
+        """Between the two."""
+        self._wait = 0.0  # the longest from a claim to the begin of a handler, since the last fetch
+        self._begun = False  # a handler did, since the last fetch
+
+    def claim_max(self) -> int:
+        """Return how many a fetch asks for at most: half of many, so that handlers have the other half meanwhile."""
+        return self.now // 2 if self.now >= _MANY else self.now
+
+    def began(self, wait: float) -> None:
+        """See a handler begin with a message that was claimed so long ago."""
+        self._wait = max(self._wait, wait)
+        self._begun = True
+
+    def fetched(self, full: bool) -> None:
+        """See a fetch.
+
+        One that got all it asked for raises the number, unless no handler began with a message before it, or one began
+        with a message that had waited too long.
+        """
+        if self._wait > _WAIT_MAX:
+            self.now = int(self.now * _WAIT_MAX / self._wait)
+        elif full and self._begun:
+            self.now *= 2
+        self.now = min(max(self.now, self._least), self._most)
+        self._wait, self._begun = 0.0, False
+
+    def slowed(self, held: int) -> int:
+        """See a message wait for much too long, and return how many of those held are too many."""
+        self.now = self._least
+        return max(held - self._least, 0)
 
 
 class Cooldown:
