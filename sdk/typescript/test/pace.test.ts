@@ -74,7 +74,7 @@ test("a pace rises while handlers are quick and falls when they are slow", () =>
   assert.deepEqual([pace.now, pace.slowed(3)], [4, 0]);
 });
 
-test("a worker of slow handlers holds twice as many messages, and gives back what waits for handlers that became slow", async (t) => {
+test("what waits for handlers that became slow is given back, its attempt not counted", async (t) => {
   const weir = await clientOf(t, dsn);
   const queue = await newQueue(t, weir);
   await weir.sendBatch(
