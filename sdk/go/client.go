@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -159,8 +160,8 @@ func noTarget(target string) *Error {
 }
 
 // Connect opens a client. The target is a DSN of PostgreSQL (a URL or key=value words) or the http:// or https:// URL
-// of a `weir serve`. It suits any pooler: no statement stays prepared on the server unless the DSN asks for it with
-// default_query_exec_mode=cache_statement.
+// of a `weir serve`. It suits any pooler: it looks whether one stands between, and statements stay prepared on the
+// server only where none does, or as default_query_exec_mode in the DSN says.
 func Connect(ctx context.Context, target string, opts ...ConnectOption) (*Client, error) {
 	if strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") {
 		return NewHTTP(target, nil, opts...)
@@ -175,24 +176,40 @@ func Connect(ctx context.Context, target string, opts ...ConnectOption) (*Client
 	if err != nil {
 		return nil, fmt.Errorf("read DSN: %w: %w", ErrInvalidArgument, err)
 	}
-	if !strings.Contains(target, "default_query_exec_mode") {
-		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	}
 	if _, named := cfg.ConnConfig.RuntimeParams["application_name"]; !named {
 		cfg.ConnConfig.RuntimeParams["application_name"] = "weir sdk go"
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	mode, err := execMode(ctx, cfg.ConnConfig)
 	if err != nil {
 		return nil, wrap("open database", err)
 	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
+	if !strings.Contains(target, "default_query_exec_mode") {
+		cfg.ConnConfig.DefaultQueryExecMode = mode
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
 		return nil, wrap("open database", err)
 	}
 	c := New(pool)
 	closeEar := c.end
 	c.end = func() { closeEar(); pool.Close() }
 	return c, nil
+}
+
+// execMode opens a connection and returns how statements are best run over such.
+func execMode(ctx context.Context, cfg *pgx.ConnConfig) (pgx.QueryExecMode, error) {
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing is left to say
+	switch err := direct(ctx, conn); {
+	case errors.Is(err, errPooler):
+		return pgx.QueryExecModeCacheDescribe, nil
+	case err != nil:
+		return 0, err
+	}
+	return pgx.QueryExecModeCacheStatement, nil
 }
 
 // New returns a client over a pgx pool or connection of the caller's.

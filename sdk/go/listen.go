@@ -148,14 +148,9 @@ func (e *ear) session(ready func()) error {
 		defer cancel()
 		_ = conn.Close(end) // it is of no use any more, whatever the server says
 	}()
-	// Behind a pooler one must not LISTEN: the session would go on listening, for whoever gets it next. A pooler makes
-	// up the process id that it gives its clients, to know them by when they cancel.
-	var backend uint32
-	if err := conn.QueryRow(e.ctx, sqlBackend).Scan(&backend); err != nil {
+	// Behind a pooler one must not LISTEN: the session would go on listening, for whoever gets it next.
+	if err := direct(e.ctx, conn); err != nil {
 		return err
-	}
-	if backend != conn.PgConn().PID() {
-		return errPooler
 	}
 	ready()
 	for {
@@ -166,6 +161,19 @@ func (e *ear) session(ready func()) error {
 			return err
 		}
 	}
+}
+
+// direct fails with errPooler where a pooler stands between, which makes up the process id that it gives its clients, to
+// know them by when they cancel.
+func direct(ctx context.Context, conn *pgx.Conn) error {
+	var backend uint32
+	if err := conn.QueryRow(ctx, sqlBackend, pgx.QueryExecModeSimpleProtocol).Scan(&backend); err != nil {
+		return err
+	}
+	if backend != conn.PgConn().PID() {
+		return errPooler
+	}
+	return nil
 }
 
 // follow listens to the queues that somebody waits for and the connection does not hear yet.

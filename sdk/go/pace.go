@@ -3,8 +3,10 @@ package weir
 import "time"
 
 const (
-	heldMax = 1000                   // messages; a claim of so many costs little more than one of a few
-	waitMax = 100 * time.Millisecond // that messages shall wait in a worker for a handler
+	heldMax      = 10_000                 // messages
+	heldBytesMax = 32 << 20               // of their payloads, unless there are few
+	heldMany     = 1000                   // messages; a claim of so many costs little more than one of a few
+	waitMax      = 100 * time.Millisecond // that messages shall wait in a worker for a handler
 )
 
 // pace decides how many messages a worker holds: many while handlers are quick, so that few calls serve them all, and
@@ -27,7 +29,7 @@ func newPace(o WorkerOptions) pace {
 
 // claimMax is how many messages a fetch asks for at most: half of many, so that handlers have the other half meanwhile.
 func (p *pace) claimMax() int {
-	if p.now >= heldMax {
+	if p.now >= heldMany {
 		return p.now / 2
 	}
 	return p.now
@@ -39,14 +41,17 @@ func (p *pace) began(wait time.Duration) {
 	p.begun = true
 }
 
-// fetched sees a fetch: one that got all it asked for raises the number, unless no handler began with a message before
-// it, or one began with a message that had waited too long.
-func (p *pace) fetched(full bool) {
+// fetched sees a fetch of messages of so many bytes: one that got all it asked for raises the number, unless no handler
+// began with a message before it, or one began with a message that had waited too long.
+func (p *pace) fetched(messages, bytes int, full bool) {
 	switch {
 	case p.wait > waitMax:
 		p.now = int(int64(p.now) * int64(waitMax) / int64(p.wait))
 	case full && p.begun:
 		p.now *= 2
+	}
+	if bytes > 0 {
+		p.now = min(p.now, heldBytesMax*messages/bytes)
 	}
 	p.now = min(max(p.now, p.least), p.most)
 	p.wait, p.begun = 0, false

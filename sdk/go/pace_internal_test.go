@@ -80,3 +80,42 @@ func TestACooldownIsCountedFromTheBeginOfTheCallBefore(t *testing.T) {
 		t.Errorf("while it is off %v are left", got)
 	}
 }
+
+func TestAPaceRisesWhileHandlersAreQuickAndFallsWhenTheyAreSlowOrMessagesLarge(t *testing.T) {
+	t.Parallel()
+	p := newPace(WorkerOptions{Concurrency: 2})
+	fetch := func(wait time.Duration, bytes int, full bool) int {
+		if wait > 0 {
+			p.began(wait)
+		}
+		n := p.now
+		p.fetched(n, n*bytes, full)
+		return p.now
+	}
+	if n := fetch(0, 10, true); n != 4 {
+		t.Errorf("holds %d before a handler has begun", n)
+	}
+	if n := fetch(90*time.Millisecond, 10, true); n != 8 {
+		t.Errorf("holds %d after a first round of quick handlers", n)
+	}
+	for range 20 {
+		fetch(90*time.Millisecond, 10, true)
+	}
+	if p.now != heldMax || p.claimMax() != heldMax/2 {
+		t.Errorf("holds %d at its fullest, and claims %d", p.now, p.claimMax())
+	}
+	if n := fetch(time.Second, 10, true); n != heldMax/10 {
+		t.Errorf("holds %d when a message waited a second", n)
+	}
+	if n := fetch(0, 1<<20, false); n != 32 {
+		t.Errorf("holds %d messages of a mebibyte", n)
+	}
+	if n := fetch(0, 64<<20, false); n != 4 {
+		t.Errorf("holds %d messages of 64 mebibytes", n)
+	}
+	few := newPace(WorkerOptions{Concurrency: 10, Prefetch: 15})
+	few.began(time.Millisecond)
+	if few.fetched(15, 15, true); few.now != 15 {
+		t.Errorf("holds %d where it may hold 15", few.now)
+	}
+}

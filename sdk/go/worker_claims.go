@@ -151,12 +151,20 @@ func (w *Worker) fetch(calls context.Context, n int, scarce bool) (int, error) {
 	w.health.LastReceive, w.health.Err = time.Now(), nil
 	full := len(messages) == n
 	if !scarce { // which tells nothing of how quick the handlers are
-		w.pace.fetched(full)
+		w.pace.fetched(len(messages), payloadBytes(messages), full)
 	}
 	w.cool.fetched(began, len(messages), full && !scarce)
 	w.mu.Unlock()
 	w.take(messages, began.Add(w.opt.Lease))
 	return len(messages), nil
+}
+
+// payloadBytes returns how much memory messages take, more or less.
+func payloadBytes(messages []*RawMessage) (n int) {
+	for _, m := range messages {
+		n += len(m.Payload) + len(m.Body)
+	}
+	return n
 }
 
 // coolDown returns when the next fetch may begin after one that began at a time, or when ctx ends.

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +124,35 @@ func TestAPayloadThatIsNoJSONIsRefused(t *testing.T) {
 	for _, m := range got {
 		if string(m.Payload) != `{"a": "<b>"}` {
 			t.Errorf("received %s", m.Payload)
+		}
+	}
+}
+
+func TestAClientBehindAPoolerPreparesNothing(t *testing.T) {
+	t.Parallel()
+	server := pgtest.StartServer(t, pgtest.ServerOptions{Fast: true})
+	db := server.NewDB(t, false)
+	c := connect(t, pgtest.StartBouncer(t, server, "transaction", 3).DSN(db)+"&pool_max_conns=10")
+	newQueue(t, c, "q", weir.QueueOptions{})
+	const senders, each = 10, 20
+	var ended sync.WaitGroup
+	var popped atomic.Int64
+	for sender := range senders {
+		ended.Go(func() {
+			for n := range each { // a dedup key: each is sent by a statement of its own
+				_, err := c.Send(t.Context(), "q", n, weir.DedupKey(fmt.Sprint(sender, n)))
+				got, errPop := c.Pop(t.Context(), "q")
+				if popped.Add(int64(len(got))); err != nil || errPop != nil {
+					t.Error(err, errPop)
+				}
+			}
+		})
+	}
+	ended.Wait()
+	for popped.Load() < senders*each {
+		got := get(c.Pop(t.Context(), "q", weir.Max(senders*each)))(t)
+		if popped.Add(int64(len(got))); len(got) == 0 {
+			t.Fatalf("%d of %d messages came", popped.Load(), senders*each)
 		}
 	}
 }
