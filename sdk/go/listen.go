@@ -163,8 +163,8 @@ func (e *ear) session(ready func()) error {
 	}
 }
 
-// direct fails with errPooler where a pooler stands between, which makes up the process id that it gives its clients, to
-// know them by when they cancel.
+// direct fails with errPooler where a pooler stands between, which makes up the process id that it gives its clients,
+// to know them by when they cancel.
 func direct(ctx context.Context, conn *pgx.Conn) error {
 	var backend uint32
 	if err := conn.QueryRow(ctx, sqlBackend, pgx.QueryExecModeSimpleProtocol).Scan(&backend); err != nil {
