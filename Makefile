@@ -94,6 +94,7 @@ shootout: ## measure Weir and others side by side in an hour, write bench/result
 	$(SHOOTOUT) --quick --repetitions 1 --budget 3m --systems awa,procrastinate,delayed-job \
 		--workloads send-100,consume-100,cycle-100,cycle-1,jobs,latency-100
 	$(MAKE) shootout-defaults
+	-@cp bench/results/size.json internal/bench/size/model.json
 
 .PHONY: shootout-defaults
 shootout-defaults: SHOOTOUT := ./build/weir bench shootout --seconds 1 --quick --repetitions 1 --setting default

@@ -8,8 +8,3 @@ import "embed"
 //
 //go:embed adapters
 var Adapters embed.FS
-
-// Sizes are the measurements of the last shootout that `weir bench size` is fitted to when it is given no other.
-//
-//go:embed results/size.json
-var Sizes []byte

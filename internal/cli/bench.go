@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/weirmq/weir/internal/bench"
+	"github.com/weirmq/weir/internal/bench/size"
 )
 
 // bench measures Weir, alone or beside another queue.
@@ -72,4 +74,45 @@ func (a *app) runBench(ctx context.Context, opts bench.Options) error {
 		return err
 	}
 	return a.emit(report, func(w io.Writer) { report.WriteTable(w) })
+}
+
+// benchSize turns a target into what PostgreSQL needs.
+func (a *app) benchSize() *cobra.Command {
+	target := size.Target{FanOut: 1, Payload: 256, Batch: 100, Keep: 60}
+	file := ""
+	c := leaf("size", "Estimate what PostgreSQL needs, by a model fitted to a shootout", cobra.NoArgs,
+		func(context.Context, []string) error {
+			model, err := sizeModel(file)
+			if err != nil {
+				return err
+			}
+			estimate, err := model.Estimate(target)
+			if err != nil {
+				return usage(err, size.ErrTarget)
+			}
+			return a.emit(estimate, estimate.WriteTable)
+		})
+	c.Long = "Says how many vCPUs, how much WAL, disk and memory a PostgreSQL takes for the target, by a model that\n" +
+		"was fitted to what a shootout measured of Weir over SQL, and how far the model is from the measurements.\n" +
+		"The program brings that of the project; a shootout on your machine writes size.json, for --model."
+	flags := c.Flags()
+	flags.Float64Var(&target.Rate, "rate", 1000, "messages sent a second")
+	flags.IntVar(&target.FanOut, "fanout", target.FanOut, "groups that receive each message")
+	flags.IntVar(&target.Payload, "payload", target.Payload, "bytes of a payload's JSON text")
+	flags.IntVar(&target.Batch, "batch", target.Batch, "messages a send and a receive")
+	flags.Float64Var(&target.Keep, "keep", target.Keep, "seconds that messages stay: backlog and retention")
+	flags.StringVar(&file, "model", "", "file of the model (default: the project's)")
+	return c
+}
+
+// sizeModel reads a model, or returns that which the program brings.
+func sizeModel(file string) (*size.Model, error) {
+	if file == "" {
+		return size.Project()
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	return size.Read(text)
 }

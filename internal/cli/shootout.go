@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	measured "github.com/weirmq/weir/bench"
 	"github.com/weirmq/weir/internal/bench/adapter"
 	"github.com/weirmq/weir/internal/bench/builtin"
 	"github.com/weirmq/weir/internal/bench/shootout"
@@ -157,46 +156,4 @@ func (a *app) benchCompare() *cobra.Command {
 		"and of all workloads together by that test's sum over them, for which 3 are enough.\n" +
 		"Raw files are those that weir bench shootout --raw names."
 	return c
-}
-
-// benchSize turns a target into what PostgreSQL needs.
-func (a *app) benchSize() *cobra.Command {
-	target := shootout.Target{FanOut: 1, Payload: 256, Batch: 100, Keep: 60}
-	raw := ""
-	c := leaf("size", "Estimate what PostgreSQL needs, by a model fitted to a shootout", cobra.NoArgs,
-		func(context.Context, []string) error {
-			costs, err := costsFrom(raw)
-			if err != nil {
-				return err
-			}
-			size, err := costs.Estimate(target)
-			if err != nil {
-				return usage(err, shootout.ErrOptions)
-			}
-			return a.emit(size, size.WriteTable)
-		})
-	c.Long = "Fits a model to what a shootout measured of Weir over SQL, and says how many vCPUs, how much WAL, disk\n" +
-		"and memory a PostgreSQL takes for the target, and how far the model is from its measurements. The program\n" +
-		"brings those of the project; make shootout measures your machine, for --raw."
-	flags := c.Flags()
-	flags.Float64Var(&target.Rate, "rate", 1000, "messages sent a second")
-	flags.IntVar(&target.FanOut, "fanout", target.FanOut, "groups that receive each message")
-	flags.IntVar(&target.Payload, "payload", target.Payload, "bytes of a payload's JSON text")
-	flags.IntVar(&target.Batch, "batch", target.Batch, "messages a send and a receive")
-	flags.Float64Var(&target.Keep, "keep", target.Keep, "seconds that messages stay: backlog and retention")
-	flags.StringVar(&raw, "raw", "", "the shootout it is fitted to (default: the project's)")
-	return c
-}
-
-// costsFrom returns what a size is fitted to: a raw file, or what the program brings.
-func costsFrom(raw string) (*shootout.Costs, error) {
-	if raw == "" {
-		return shootout.ReadCosts(measured.Sizes)
-	}
-	s, err := readShootout(raw)
-	if err != nil {
-		return nil, err
-	}
-	costs, err := s.Costs()
-	return costs, usage(err, shootout.ErrOptions)
 }

@@ -34,10 +34,10 @@ func (s *Shootout) WriteReports(dir string) ([]string, error) {
 	files := []reportFile{
 		{"shootout.md", text.Bytes()}, {overviewFile, []byte(overview)}, {"shootout.html", page.Bytes()},
 	}
-	if costs, err := s.Costs(); err == nil {
-		data, err := json.MarshalIndent(costs, "", "  ")
+	if model, err := s.Model(); err == nil {
+		data, err := json.MarshalIndent(model, "", "  ")
 		if err != nil {
-			return nil, fmt.Errorf("encode costs: %w", err)
+			return nil, fmt.Errorf("encode model: %w", err)
 		}
 		files = append(files, reportFile{"size.json", append(data, '\n')})
 	}

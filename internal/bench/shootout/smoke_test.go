@@ -185,7 +185,7 @@ func reportsNameAll(t *testing.T, got *shootout.Shootout) {
 		names := []string{"Send, batches of 100", "Jobs that send themselves again"} // in the overview
 		switch filepath.Ext(path) {
 		case ".json":
-			names = []string{"send-100", "cycle-1000-10240B", "server_cpu"}
+			names = []string{"fitted_to", "backend"}
 		case ".md", ".html":
 			names = nil
 			for _, w := range kinds() {
@@ -198,20 +198,8 @@ func reportsNameAll(t *testing.T, got *shootout.Shootout) {
 			}
 		}
 	}
-	costs, err := got.Costs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	size, err := costs.Estimate(shootout.Target{Rate: 10_000, FanOut: 2, Payload: 256, Batch: 100, Keep: 60})
-	if err != nil {
-		t.Fatal(err)
-	}
-	double, err := costs.Estimate(shootout.Target{Rate: 20_000, FanOut: 2, Payload: 256, Batch: 100, Keep: 60})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if size.CPU <= 0 || size.WALMB <= 0 || double.CPU < 1.99*size.CPU || double.CPU > 2.01*size.CPU {
-		t.Errorf("10,000 a second take %v cores, 20,000 %v", size.CPU, double.CPU)
+	if m, err := got.Model(); err != nil || m.CPU.Off.N == 0 || m.WAL.Off.N == 0 {
+		t.Errorf("the model is %+v: %v", m, err)
 	}
 	same, err := shootout.Compare(got, got)
 	if err != nil {
