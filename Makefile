@@ -10,9 +10,8 @@ SHELL := bash
 PG_VERSIONS ?= 14 15 16 17 18
 # Arguments of `make up`: make up ARGS="--help"
 ARGS ?=
-# Benchmarks to run, and what to compare with.
+# Benchmarks to run.
 BENCH ?= send consume cycle latency held-xmin
-AGAINST ?= pgmq
 # How many times as long as in the gate storms rage and walks go in `make nightly`.
 LONGER ?= 2
 # Of the suites of one PostgreSQL.
@@ -74,9 +73,9 @@ build: ## build the program as build/weir
 	go build -trimpath -o build/weir ./cmd/weir
 
 .PHONY: bench
-bench: ## compare with another queue: make bench BENCH=send AGAINST=pgmq
+bench: ## measure Weir on this machine: make bench BENCH="send cycle"
 	@go build -o build/weir ./cmd/weir
-	@for what in $(BENCH); do ./build/weir bench $$what --against $(AGAINST); done
+	@for what in $(BENCH); do ./build/weir bench $$what; done
 
 # The systems that come near are repeated, then with calls of 1, 10 and 1,000; then every other workload once, which is
 # also what `weir bench size` is fitted to; then the others, the slowest in few workloads. What the time does not

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,8 +24,8 @@ const tick = 10 * time.Millisecond
 
 // usage is CPU time of the server's processes, by what they did.
 type usage struct {
-	load   time.Duration // the backends of pgbench or of the driver's own clients
-	upkeep time.Duration // the backend that calls the system's maintenance
+	load   time.Duration // the backends of the clients
+	upkeep time.Duration // the backend that calls maintain
 	vacuum time.Duration // autovacuum workers in the database
 }
 
@@ -163,6 +164,15 @@ func parseStat(text string) (time.Duration, bool) {
 	}
 	system, err := strconv.ParseInt(fields[12], 10, 64)
 	return time.Duration(user+system) * tick, err == nil
+}
+
+// ownTime is the CPU time of this process.
+func ownTime() time.Duration {
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		return 0
+	}
+	return time.Duration(own.Utime.Nano() + own.Stime.Nano())
 }
 
 // machineTime returns the time that the machine's CPUs have spent at work since it started; 0 where nobody counts.

@@ -32,38 +32,24 @@ var reported = []string{
 
 // env is the server that the runs share.
 type env struct {
-	server  *embedded.Server // nil when somebody else started it
-	dir     string           // scripts, and the server's data
-	pgbench string
-	admin   *pgx.Conn
-	config  *pgx.ConnConfig
-	local   bool // the server's processes can be looked at
-	scratch int  // numbers the databases
+	server    *embedded.Server // nil when somebody else started it
+	dir       string           // the server's data
+	admin     *pgx.Conn
+	config    *pgx.ConnConfig
+	local     bool // the server's processes can be looked at
+	scratches int  // numbers the databases
 }
 
 // openEnv starts a server, or connects to the one that the DSN names.
 func openEnv(ctx context.Context, dsn string, log *slog.Logger) (_ *env, err error) {
-	bin, err := wheel.PostgresBin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e := &env{pgbench: filepath.Join(bin, "pgbench")}
+	e := &env{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if e.dir, err = os.MkdirTemp("", "weir-bench-"); err != nil { // short enough for a socket's path
-		return nil, fmt.Errorf("make directory for benchmark: %w", err)
-	}
-	if err = os.Chmod(e.dir, 0o711); err != nil { // root runs the server as somebody else
-		return nil, fmt.Errorf("make directory for benchmark: %w", err)
-	}
-	if err := writeScripts(e.dir); err != nil {
-		return nil, err
-	}
 	if dsn == "" {
-		dsn, err = e.start(ctx, bin, log)
+		dsn, err = e.start(ctx, log)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +64,17 @@ func openEnv(ctx context.Context, dsn string, log *slog.Logger) (_ *env, err err
 	return e, nil
 }
 
-func (e *env) start(ctx context.Context, bin string, log *slog.Logger) (dsn string, err error) {
+func (e *env) start(ctx context.Context, log *slog.Logger) (dsn string, err error) {
+	bin, err := wheel.PostgresBin(ctx)
+	if err != nil {
+		return "", err
+	}
+	if e.dir, err = os.MkdirTemp("", "weir-bench-"); err != nil { // short enough for a socket's path
+		return "", fmt.Errorf("make directory for benchmark: %w", err)
+	}
+	if err = os.Chmod(e.dir, 0o711); err != nil { // root runs the server as somebody else
+		return "", fmt.Errorf("make directory for benchmark: %w", err)
+	}
 	e.server, err = embedded.Start(ctx, embedded.Options{
 		DataDir: filepath.Join(e.dir, "data"), SocketDir: filepath.Join(e.dir, "s"), BinDir: bin,
 		Settings: serverSettings, Logger: log,
@@ -114,8 +110,8 @@ func (e *env) close(ctx context.Context) error {
 	return err
 }
 
-// dsn is the connection string of a database for pgbench.
-func (e *env) dsn(database string) string {
+// databaseDSN is the connection string of a database.
+func (e *env) databaseDSN(database string) string {
 	if e.server != nil {
 		return e.server.SocketDSN(embedded.Superuser, database)
 	}

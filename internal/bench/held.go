@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -25,55 +24,50 @@ var holders = []struct {
 }
 
 func heldMetrics() []metric {
-	var all []metric
+	var ratios, all []metric
 	for _, h := range holders {
 		if h.open != nil {
-			all = append(all,
-				metric{h.name + "_ratio", h.name + ": rate over free", "", "%.3f", atLeast(0.95)},
-				metric{h.name + "_cpu_ratio", h.name + ": backend CPU a message over free", "", "%.3f", nil})
+			ratios = append(ratios,
+				metric{h.name + "_ratio", h.name + ": rate over free", "", "%.3f", ">= 0.95"},
+				metric{h.name + "_cpu_ratio", h.name + ": backend CPU a message over free", "", "%.3f", ""})
 		}
-	}
-	for _, h := range holders {
 		all = append(all,
-			metric{h.name + "_rate", h.name + ": rate", "messages/s", "%.0f", nil},
-			metric{h.name + "_others", h.name + ": CPU of everything else", "cores", "%.2f", nil},
-			metric{h.name + "_trend", h.name + ": last third over first", "", "%.3f", nil},
-			metric{h.name + "_dead", h.name + ": dead tuples after", "", "%.0f", nil},
-			metric{h.name + "_bytes", h.name + ": size after", "MB", "%.1f", nil})
+			metric{h.name + "_rate", h.name + ": rate", "messages/s", "%.0f", ""},
+			metric{h.name + "_others", h.name + ": CPU of everything else", "cores", "%.2f", ""},
+			metric{h.name + "_trend", h.name + ": last third over first", "", "%.3f", ""},
+			metric{h.name + "_dead", h.name + ": dead tuples after", "", "%.0f", ""},
+			metric{h.name + "_bytes", h.name + ": size after", "MB", "%.1f", ""})
 	}
-	return all
+	return append(ratios, all...)
 }
 
 // heldCase measures the cycle without and with a transaction held open.
-func heldCase(ctx context.Context, r *runner, sys system) (values, error) {
+func heldCase(ctx context.Context, r *runner) (values, error) {
 	all := values{}
 	for _, h := range holders {
-		_, err := r.inScratch(ctx, sys, func(s *scratch) (_ values, err error) {
+		v, err := r.inScratch(ctx, func(s *scratch) (_ values, err error) {
 			release, err := s.hold(ctx, h.open)
 			if err != nil {
 				return nil, err
 			}
 			defer func() { err = errors.Join(err, release()) }()
-			l := r.load(sys, "cycle", sends|receives|inBatches)
-			l.duration = r.opts.Duration
-			m, err := s.measure(ctx, l)
+			m, err := s.measure(ctx, load{clients: r.opts.Clients, duration: r.opts.Duration, step: cycle})
 			if err != nil {
 				return nil, err
 			}
-			v := m.perMessage(m.consumed)
-			all[h.name+"_rate"], all[h.name+"_cpu"] = v["rate"], v["cpu"]
-			if m.hasCPU {
-				all[h.name+"_others"] = v["others"]
-			}
-			if t := trend(m.perSecond); !math.IsNaN(t) {
-				all[h.name+"_trend"] = t
+			v := m.perMessage()
+			if t, ok := trend(m.rates, 3); ok {
+				v["trend"] = t
 			}
 			dead, bytes, err := s.space(ctx)
-			all[h.name+"_dead"], all[h.name+"_bytes"] = float64(dead), float64(bytes)/1e6
-			return nil, err
+			v["dead"], v["bytes"] = float64(dead), float64(bytes)/1e6
+			return v, err
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", h.name, err)
+		}
+		for key, x := range v {
+			all[h.name+"_"+key] = x
 		}
 		if h.open != nil {
 			all[h.name+"_ratio"] = all[h.name+"_rate"] / all["free_rate"]
@@ -87,10 +81,7 @@ func heldCase(ctx context.Context, r *runner, sys system) (values, error) {
 
 // hold opens a transaction in a session of its own and returns what ends it.
 func (s *scratch) hold(ctx context.Context, open []string) (release func() error, err error) {
-	if open == nil {
-		return func() error { return nil }, nil
-	}
-	conn, err := s.env.connect(ctx, s.name, heldApp)
+	conn, err := s.connect(ctx, s.name, heldApp)
 	if err != nil {
 		return nil, err
 	}
@@ -100,4 +91,16 @@ func (s *scratch) hold(ctx context.Context, open []string) (release func() error
 		}
 	}
 	return func() error { return conn.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// trend returns the mean of the last part of a series over that of the first; ok is false when it has fewer values than
+// parts, or begins with nothing.
+func trend(series []float64, parts int) (ratio float64, ok bool) {
+	n := len(series) / parts
+	first, last := 0.0, 0.0
+	for i := range n {
+		first += series[i]
+		last += series[len(series)-1-i]
+	}
+	return last / first, first > 0
 }

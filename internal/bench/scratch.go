@@ -8,34 +8,45 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/weirmq/weir/internal/migrate"
 )
 
 // Names that connections of the driver show in pg_stat_activity.
 const (
 	controlApp = "weir-bench"
 	upkeepApp  = "weir-bench-upkeep"
+	loadApp    = "weir-bench-load"
 )
 
-// upkeepEvery is how often a server calls the upkeep of a system that has one.
+// upkeepEvery is how often a server calls maintain.
 const upkeepEvery = time.Second
 
-// scratch is a fresh database with one system and its queue, and with the upkeep running as a server would run it.
+// scratch is a fresh database with the engine and a queue, and with the upkeep running as a server would run it.
 type scratch struct {
-	env        *env
-	sys        system
+	*runner
+
 	name       string
 	conn       *pgx.Conn
 	stopUpkeep func() error
+}
 
-	sent, consumed int64 // by the loads that were applied and not measured
+// inScratch runs something in a fresh database.
+func (r *runner) inScratch(ctx context.Context, do func(s *scratch) (values, error)) (_ values, err error) {
+	s, err := r.newScratch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.drop(context.WithoutCancel(ctx))) }()
+	return do(s)
 }
 
 // newScratch makes the database. The checkpoint ends what the run before left to write; what is loaded after it is on
 // pages made since, so that no run pays for full-page images of its backlog.
-func (e *env) newScratch(ctx context.Context, sys system) (_ *scratch, err error) {
-	e.scratch++
-	s := &scratch{env: e, sys: sys, name: fmt.Sprintf("weir_bench_%d_%d", os.Getpid(), e.scratch)}
-	if _, err = e.admin.Exec(ctx, "create database "+s.name+" template template0"); err != nil {
+func (r *runner) newScratch(ctx context.Context) (_ *scratch, err error) {
+	r.scratches++
+	s := &scratch{runner: r, name: fmt.Sprintf("weir_bench_%d_%d", os.Getpid(), r.scratches)}
+	if _, err = r.admin.Exec(ctx, "create database "+s.name+" template template0"); err != nil {
 		return nil, fmt.Errorf("make scratch database: %w", err)
 	}
 	defer func() {
@@ -43,25 +54,19 @@ func (e *env) newScratch(ctx context.Context, sys system) (_ *scratch, err error
 			err = errors.Join(err, s.drop(context.WithoutCancel(ctx)))
 		}
 	}()
-	if s.conn, err = e.connect(ctx, s.name, controlApp); err != nil {
+	if s.conn, err = r.connect(ctx, s.name, controlApp); err != nil {
 		return nil, err
 	}
-	if err = sys.install(ctx, s.conn); err != nil {
-		return nil, fmt.Errorf("install %s: %w", sys.name, err)
+	if err = migrate.Install(ctx, s.conn); err != nil {
+		return nil, fmt.Errorf("install: %w", err)
 	}
-	setup, err := sys.text("setup")
-	if err != nil {
-		return nil, err
-	}
-	if _, err = s.conn.PgConn().Exec(ctx, setup).ReadAll(); err != nil {
-		return nil, fmt.Errorf("make queue of %s: %w", sys.name, err)
+	if _, err = s.conn.Exec(ctx, makeQueueText, queue); err != nil {
+		return nil, fmt.Errorf("make queue: %w", err)
 	}
 	if _, err = s.conn.Exec(ctx, "checkpoint"); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if sys.upkeep {
-		err = s.startUpkeep(ctx)
-	}
+	err = s.startUpkeep(ctx)
 	return s, err
 }
 
@@ -74,19 +79,15 @@ func (s *scratch) drop(ctx context.Context) error {
 	if s.conn != nil {
 		err = errors.Join(err, s.conn.Close(ctx))
 	}
-	if _, dropErr := s.env.admin.Exec(ctx, "drop database "+s.name+" with (force)"); dropErr != nil {
+	if _, dropErr := s.admin.Exec(ctx, "drop database "+s.name+" with (force)"); dropErr != nil {
 		err = errors.Join(err, fmt.Errorf("drop scratch database: %w", dropErr))
 	}
 	return err
 }
 
-// startUpkeep calls the system's upkeep once a second, and again at once while it finds something to do.
+// startUpkeep calls maintain once a second, and again at once while it finds something to do.
 func (s *scratch) startUpkeep(ctx context.Context) error {
-	text, err := s.sys.text("upkeep")
-	if err != nil {
-		return err
-	}
-	conn, err := s.env.connect(ctx, s.name, upkeepApp)
+	conn, err := s.connect(ctx, s.name, upkeepApp)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (s *scratch) startUpkeep(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
 		defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to say
-		done <- upkeep(ctx, conn, text)
+		done <- upkeep(ctx, conn)
 	}()
 	s.stopUpkeep = func() error {
 		cancel()
@@ -103,7 +104,7 @@ func (s *scratch) startUpkeep(ctx context.Context) error {
 	return nil
 }
 
-func upkeep(ctx context.Context, conn *pgx.Conn, text string) error {
+func upkeep(ctx context.Context, conn *pgx.Conn) error {
 	ticker := time.NewTicker(upkeepEvery)
 	defer ticker.Stop()
 	for {
@@ -113,7 +114,7 @@ func upkeep(ctx context.Context, conn *pgx.Conn, text string) error {
 		case <-ticker.C:
 		}
 		for steps := 1; steps > 0; {
-			if err := conn.QueryRow(ctx, text).Scan(&steps); err != nil {
+			if err := conn.QueryRow(ctx, upkeepText).Scan(&steps); err != nil {
 				if ctx.Err() != nil {
 					return nil
 				}
@@ -123,53 +124,21 @@ func upkeep(ctx context.Context, conn *pgx.Conn, text string) error {
 	}
 }
 
-// counts is what the database says about the queue.
-type counts struct {
-	sent, consumed, claimed int64
-	uncounted               bool // the database does not know how many were sent
-}
-
-func (s *scratch) counts(ctx context.Context) (counts, error) {
-	text, err := s.sys.text("counts")
-	if err != nil {
-		return counts{}, err
-	}
-	var sent *int64 // none yet
-	var consumed *int64
-	var c counts
-	if err := s.conn.QueryRow(ctx, text).Scan(&sent, &consumed, &c.claimed); err != nil {
-		return c, fmt.Errorf("count messages: %w", err)
-	}
-	c.uncounted = sent == nil && consumed != nil
-	if sent != nil {
-		c.sent = *sent
-	}
-	if consumed != nil {
-		c.consumed = *consumed
-	}
-	if c.consumed < 0 || c.claimed < 0 || !c.uncounted && c.consumed+c.claimed > c.sent {
-		return c, fmt.Errorf("%w: %s has %d sent, %d consumed, %d claimed", ErrCounts, s.sys.name, c.sent, c.consumed,
-			c.claimed)
-	}
-	return c, nil
-}
-
-// space returns the dead tuples and the bytes of the system's tables.
+// space returns the dead tuples and the bytes of Weir's tables.
 func (s *scratch) space(ctx context.Context) (dead, bytes int64, err error) {
-	text, err := s.sys.text("space")
+	err = s.conn.QueryRow(ctx, `select coalesce(sum(pg_stat_get_dead_tuples(c.oid)), 0)::bigint,
+			coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+		from pg_class c join pg_namespace n on n.oid = c.relnamespace
+		where n.nspname in ('weir', 'weir_internal', 'weir_log') and c.relkind in ('r', 'S')`).Scan(&dead, &bytes)
 	if err != nil {
-		return 0, 0, err
-	}
-	if err := s.conn.QueryRow(ctx, text).Scan(&dead, &bytes); err != nil {
 		return 0, 0, fmt.Errorf("read space: %w", err)
 	}
 	return dead, bytes, nil
 }
 
 // walPosition returns how many bytes of WAL the server has written since its first.
-func (s *scratch) walPosition(ctx context.Context) (int64, error) {
-	var at int64
-	err := s.conn.QueryRow(ctx, "select (pg_current_wal_insert_lsn() - '0/0')::bigint").Scan(&at)
+func (s *scratch) walPosition(ctx context.Context) (at int64, err error) {
+	err = s.conn.QueryRow(ctx, "select (pg_current_wal_insert_lsn() - '0/0')::bigint").Scan(&at)
 	if err != nil {
 		return 0, fmt.Errorf("read WAL position: %w", err)
 	}

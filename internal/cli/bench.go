@@ -14,7 +14,7 @@ import (
 	"github.com/weirmq/weir/internal/bench/size"
 )
 
-// bench measures Weir, alone or beside another queue.
+// bench measures Weir.
 func (a *app) bench() *cobra.Command {
 	opts := bench.DefaultOptions()
 	about := map[string]string{
@@ -41,7 +41,7 @@ func (a *app) bench() *cobra.Command {
 		below = append(below, c)
 	}
 	below = append(below, a.benchApp(), a.shootout(), a.benchCompare(), a.benchReport(), a.benchSize(), a.benchAdapter())
-	c := parent("bench", "Measure Weir, alone or beside another queue", below...)
+	c := parent("bench", "Measure Weir", below...)
 	c.Long = "Starts a PostgreSQL of its own, or makes scratch databases on the one that --dsn names, and measures.\n" +
 		"Nothing that is there already is touched. bench/METHODOLOGY.md says how it measures and why."
 	return c
@@ -49,14 +49,12 @@ func (a *app) bench() *cobra.Command {
 
 // benchFlags are those of the measurements with a workload of their own.
 func benchFlags(flags *pflag.FlagSet, o *bench.Options) {
-	flags.StringSliceVar(&o.Against, "against", nil, "measure these systems too, in turns: pgmq, table")
 	flags.IntVar(&o.Clients, "clients", o.Clients, "connections")
 	flags.IntVar(&o.Batch, "batch", o.Batch, "messages a batch")
 	flags.IntVar(&o.PayloadBytes, "payload-bytes", o.PayloadBytes, "length of a message's JSON text")
 	flags.DurationVar(&o.Duration, "duration", 0, "time of one run (default 5s to 20s, as the workload needs)")
 	flags.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "runs of each system")
 	flags.IntVar(&o.Backlog, "backlog", o.Backlog, "messages that wait before a consume")
-	flags.IntVar(&o.PreloadBatch, "preload-batch", 0, "messages a call when the backlog is sent (default --batch)")
 	flags.IntVar(&o.Deep, "deep", o.Deep, "the backlog that is compared with one of 1,000")
 	flags.IntVar(&o.Rate, "rate", o.Rate, "messages a second for latency and for http's open loop")
 	flags.IntVar(&o.Producers, "producers", o.Producers, "connections of http that send")

@@ -7,14 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-const (
-	tail    = time.Minute      // how long the consumers have for what is left when the producers are done, at most
-	longest = 10 * time.Minute // that a message can take
-)
+// tail is how long the consumers have for what is left when the producers are done, at most.
+const tail = time.Minute
 
 // Load says what to do.
 type Load struct {
@@ -33,13 +29,13 @@ type Load struct {
 
 // Result is what happened.
 type Result struct {
-	Sent       int64                   // messages
-	Cycled     int64                   // messages received and acknowledged while the producers were at work
-	Received   int64                   // in all
-	Lost       int64                   // sent and never received
-	Duplicated int64                   // received again
-	Elapsed    time.Duration           // of the producers
-	EndToEnd   *hdrhistogram.Histogram // from the send, or its plan, to the answer of the receive, in nanoseconds
+	Sent       int64         // messages
+	Cycled     int64         // messages received and acknowledged while the producers were at work
+	Received   int64         // in all
+	Lost       int64         // sent and never received
+	Duplicated int64         // received again
+	Elapsed    time.Duration // of the producers
+	Times      []int64       // from each send, or its plan, to the answer of the receive, in nanoseconds
 }
 
 // run is a load under way.
@@ -56,7 +52,7 @@ type run struct {
 	cycled    atomic.Int64
 	mu        sync.Mutex
 	seen      []int64
-	times     *hdrhistogram.Histogram
+	times     []int64
 	firstErr  error
 	producing sync.WaitGroup
 	consuming sync.WaitGroup
@@ -66,7 +62,7 @@ type run struct {
 func Run(ctx context.Context, l Load) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.Duration+tail)
 	defer cancel()
-	r := &run{Load: l, cancel: cancel, times: hdrhistogram.New(1, int64(longest), 3)}
+	r := &run{Load: l, cancel: cancel}
 	r.start = time.Now()
 	for range l.Consumers {
 		r.consuming.Go(func() { r.note(r.with(ctx, r.consume)) })
@@ -82,7 +78,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	unique := int64(len(slices.Compact(r.seen)))
 	return Result{
 		Sent: r.sent.Load(), Cycled: r.cycled.Load(), Received: r.received.Load(), Lost: r.sent.Load() - unique,
-		Duplicated: r.received.Load() - unique, Elapsed: elapsed, EndToEnd: r.times,
+		Duplicated: r.received.Load() - unique, Elapsed: elapsed, Times: r.times,
 	}, r.firstErr
 }
 
@@ -156,14 +152,13 @@ func (r *run) produce(ctx context.Context, c *Conn) error {
 func (r *run) consume(_ context.Context, c *Conn) error {
 	group := "/v1/queues/" + r.Queue + "/groups/default"
 	want := fmt.Appendf(nil, `{"max":%d,"wait_ms":500}`, r.Batch)
-	var seen, ats, seqs, claims []int64
+	var seen, times, ats, seqs, claims []int64
 	var body []byte
-	times := hdrhistogram.New(1, int64(longest), 3)
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.seen = append(r.seen, seen...)
-		r.times.Merge(times)
+		r.times = append(r.times, times...)
 	}()
 	for !r.ended.Load() || r.received.Load() < r.sent.Load() {
 		answer, err := c.Post(group+"/receive", want)
@@ -178,9 +173,7 @@ func (r *run) consume(_ context.Context, c *Conn) error {
 			continue
 		}
 		for _, at := range ats {
-			if err := times.RecordValue(max(1, now-at)); err != nil {
-				return fmt.Errorf("record time: %w", err)
-			}
+			times = append(times, now-at)
 		}
 		seen = append(seen, seqs...)
 		r.received.Add(int64(len(seqs)))

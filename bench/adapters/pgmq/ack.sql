@@ -1,2 +1,0 @@
--- Finishes what was received. $1: the receipt.
-select pgmq.delete('bench', $1::bigint)

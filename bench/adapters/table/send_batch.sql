@@ -1,2 +1,0 @@
--- Sends one batch. :payloads is the text of a jsonb[].
-insert into queue (payload) select unnest(:payloads::jsonb[]);

@@ -1,2 +1,0 @@
--- Makes another queue. $1: its name.
-select weir.create_queue($1)
