@@ -77,14 +77,17 @@ bench: ## measure Weir on this machine: make bench BENCH="send cycle"
 	@go build -o build/weir ./cmd/weir
 	@for what in $(BENCH); do ./build/weir bench $$what; done
 
+.PHONY: weir-bench
+weir-bench: ## build the program that measures Weir beside others as build/weir-bench
+	@cd bench && go build -o ../build/weir-bench .
+
 # The systems that come near are repeated, then with calls of 1, 10 and 1,000; then every other workload once, which is
 # also what `weir bench size` is fitted to; then the others, the slowest in few workloads. What the time does not
 # suffice for is done when it is called again.
 .PHONY: shootout
-shootout: SHOOTOUT := ./build/weir bench shootout --seconds 1
+shootout: SHOOTOUT := build/weir-bench shootout --seconds 1
 shootout: LEADERS := weir,weir-go,weir-http,pgmq,pgq,queen,river,graphile-worker,table
-shootout: ## measure Weir and others side by side in an hour, write bench/results; again: it goes on
-	@go build -o build/weir ./cmd/weir
+shootout: weir-bench ## measure Weir and others side by side in an hour, write bench/results; again: it goes on
 	$(SHOOTOUT) --quick --repetitions 3 --budget 17m --systems $(LEADERS)
 	$(SHOOTOUT) --repetitions 3 --budget 7m --systems $(LEADERS) \
 		--workloads consume-1000,cycle-1000,cycle-10,send-1,consume-1
@@ -96,9 +99,8 @@ shootout: ## measure Weir and others side by side in an hour, write bench/result
 	-@cp bench/results/size.json internal/bench/size/model.json
 
 .PHONY: shootout-defaults
-shootout-defaults: SHOOTOUT := ./build/weir bench shootout --seconds 1 --quick --repetitions 1 --setting default
-shootout-defaults: ## the main workloads, each system at its defaults, into the same report: a quarter of an hour
-	@go build -o build/weir ./cmd/weir
+shootout-defaults: SHOOTOUT := build/weir-bench shootout --seconds 1 --quick --repetitions 1 --setting default
+shootout-defaults: weir-bench ## the main workloads, each system at its defaults, into the same report: 15 minutes
 	$(SHOOTOUT) --budget 9m --workloads send-100,consume-100,cycle-100,cycle-1,latency-100
 	$(SHOOTOUT) --budget 3m --workloads jobs
 
@@ -132,7 +134,7 @@ fmt: ## format the Go files
 
 ##@ Check
 
-STAGES := check unit engine upgraded pooler around deploy e2e api-check sdk
+STAGES := check unit engine upgraded pooler around deploy e2e bench-check api-check sdk
 
 .PHONY: test
 test: fetched ## everything, as CI does: all stages run, and one that fails fails the whole
@@ -158,7 +160,7 @@ again = { $(1); } || { sleep 5; $(1); } || { sleep 30; $(1); }
 .PHONY: fetched
 fetched: ## get the Go modules that the stages need
 	-@$(call again,go list -modfile=tools/go.mod -deps tool >/dev/null)
-	-@for dir in . sdk/go sdk/go/test sdk/go/weirotel deploy/test; do \
+	-@for dir in . bench sdk/go sdk/go/test sdk/go/weirotel deploy/test; do \
 		( cd $$dir; $(call again,go list -deps -test ./... >/dev/null) ); done
 
 .PHONY: check
@@ -266,9 +268,9 @@ promtool:
 .PHONY: sdk
 sdk: sdk-go sdk-python sdk-typescript ## the SDKs, each with its formatter, linters, tests and the conformance cases
 
-# The tests, and the load of `weir bench app`, have modules of their own: they need the engine and the server, which
-# users of the SDK do not. What those two require may change at any time, hence -mod=mod.
-SDK_GO := sdk/go sdk/go/weirotel sdk/go/test bench/app
+# The tests have a module of their own: they need the engine and the server, which users of the SDK do not. What those
+# two require may change at any time, hence -mod=mod.
+SDK_GO := sdk/go sdk/go/weirotel sdk/go/test
 OWN_TOOL := go tool -modfile=$(CURDIR)/tools/go.mod
 
 .PHONY: sdk-go
@@ -284,6 +286,13 @@ sdk-go: ## the Go SDK: format, lint, modules, tests, over SQL and HTTP
 .PHONY: e2e
 e2e: chromium ## the page, in a real browser, on the newest PostgreSQL
 	$(call testsum,e2e,$(NEWEST)) -timeout 25m ./test/e2e/...
+
+.PHONY: bench-check
+bench-check: chromium ## the module bench: format, lint, modules, tests, on the newest PostgreSQL
+	@mkdir -p $(RESULTS)
+	@cd bench && go mod tidy -diff && $(OWN_TOOL) golangci-lint fmt --diff && $(OWN_TOOL) golangci-lint run ./... && \
+		WEIR_TEST_PG=$(NEWEST) $(OWN_TOOL) gotestsum $(TESTSUM_FORM) --jsonfile $(CURDIR)/$(RESULTS)/bench-check.json -- \
+		$(GOTEST) $(RACE) -p 2 -timeout 20m ./...
 
 # As PgBouncer.
 .PHONY: chromium

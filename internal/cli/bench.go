@@ -40,7 +40,7 @@ func (a *app) bench() *cobra.Command {
 		benchFlags(c.Flags(), &opts)
 		below = append(below, c)
 	}
-	below = append(below, a.benchApp(), a.shootout(), a.benchCompare(), a.benchReport(), a.benchSize(), a.benchAdapter())
+	below = append(below, a.benchSize())
 	c := parent("bench", "Measure Weir", below...)
 	c.Long = "Starts a PostgreSQL of its own, or makes scratch databases on the one that --dsn names, and measures.\n" +
 		"Nothing that is there already is touched. bench/METHODOLOGY.md says how it measures and why."
@@ -86,7 +86,7 @@ func (a *app) benchSize() *cobra.Command {
 			}
 			estimate, err := model.Estimate(target)
 			if err != nil {
-				return usage(err, size.ErrTarget)
+				return &usageError{err: err}
 			}
 			return a.emit(estimate, estimate.WriteTable)
 		})

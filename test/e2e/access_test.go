@@ -16,15 +16,15 @@ import (
 func (b *browser) signIn(token string) {
 	b.Helper()
 	b.see("This server asks for a token")
-	b.do(chromedp.SetValue("#token", token, chromedp.ByQuery))
-	b.press("main", "Sign in")
+	b.Do(chromedp.SetValue("#token", token, chromedp.ByQuery))
+	b.Press("main", "Sign in")
 }
 
 // lacks fails when the page has a button with one of some labels.
 func (b *browser) lacks(labels ...string) {
 	b.Helper()
 	var found []string
-	b.do(chromedp.Evaluate(`[...document.querySelectorAll("main button")].map((e) => e.innerText)`, &found))
+	b.Do(chromedp.Evaluate(`[...document.querySelectorAll("main button")].map((e) => e.innerText)`, &found))
 	for _, label := range labels {
 		for _, have := range found {
 			if have == label {
@@ -45,42 +45,42 @@ func TestThePageAsksForATokenAndOffersWhatItAllows(t *testing.T) {
 		return token
 	}
 	viewer, boss := issue("viewer", "{orders.*}", "{read}"), issue("boss", "{*}", "{admin,produce}")
-	b.do(chromedp.Navigate(b.url))
+	b.Do(chromedp.Navigate(b.url))
 	unknown, _ := auth.NewToken()
 	b.signIn(unknown)
 	b.see("the token is unknown, was revoked or has expired")
 	for _, theme := range []string{"light", "dark"} {
-		b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{
+		b.Do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{
 			Name: "prefers-color-scheme", Value: theme,
 		}}), chromedp.EmulateViewport(1280, 900))
-		b.picture("sign-in-" + theme)
-		b.do(chromedp.EmulateViewport(390, 800))
-		b.picture("sign-in-phone-" + theme)
+		b.Picture("sign-in-" + theme)
+		b.Do(chromedp.EmulateViewport(390, 800))
+		b.Picture("sign-in-phone-" + theme)
 		var wider bool
-		b.do(chromedp.Evaluate("document.documentElement.scrollWidth > innerWidth", &wider))
+		b.Do(chromedp.Evaluate("document.documentElement.scrollWidth > innerWidth", &wider))
 		if wider {
 			t.Errorf("the %s sign-in is wider than a phone", theme)
 		}
 	}
-	b.do(chromedp.EmulateViewport(1280, 900))
+	b.Do(chromedp.EmulateViewport(1280, 900))
 	b.signIn(viewer)
 	b.see("orders.eu")
 	b.see("viewer, read only")
 	b.lacks("Create queue")
 	var text string
-	b.do(chromedp.Text("body", &text, chromedp.ByQuery))
+	b.Do(chromedp.Text("body", &text, chromedp.ByQuery))
 	if strings.Contains(text, "secret") || strings.Contains(text, viewer) {
 		t.Errorf("the page shows %s", text)
 	}
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders.eu"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders.eu"))
 	b.see(`{"dish":"soup"}`)
 	b.lacks("Send a message", "Pause", "Purge", "Drop", "Seek", "Add group")
-	b.do(chromedp.WaitNotVisible("#read-only", chromedp.ByQuery))
-	b.picture("read-only")
-	b.press("header", "Sign out")
+	b.Do(chromedp.WaitNotVisible("#read-only", chromedp.ByQuery))
+	b.Picture("read-only")
+	b.Press("header", "Sign out")
 	b.signIn(boss)
 	b.see("Waiting, all groups")
-	b.press("main", "Pause")
+	b.Press("main", "Pause")
 	b.see("nothing is delivered")
 	b.db.Exec(t, "select weir.revoke_token('boss')")
 	b.again()
@@ -93,7 +93,7 @@ func TestThePageAsksForATokenAndOffersWhatItAllows(t *testing.T) {
 func TestAReadOnlyServerShowsAPageThatOffersNothing(t *testing.T) {
 	b := openWith(t, server.Options{Access: auth.Options{ReadOnly: true}})
 	b.db.Exec(t, "select weir.create_queue('orders')")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.see("Waiting, all groups")
 	b.see("read only")
 	b.lacks("Send a message", "Pause", "Purge", "Drop", "Seek", "Add group")

@@ -12,7 +12,7 @@ import (
 // find types into the field of a queue's page that finds messages.
 func (b *browser) find(text string) {
 	b.Helper()
-	b.do(chromedp.WaitVisible("#search", chromedp.ByQuery),
+	b.Do(chromedp.WaitVisible("#search", chromedp.ByQuery),
 		chromedp.Evaluate(`document.querySelector("#search").select()`, nil),
 		chromedp.SendKeys("#search", text+kb.Enter, chromedp.ByQuery))
 }
@@ -20,7 +20,7 @@ func (b *browser) find(text string) {
 // line waits until the line of a group in a message's page says something.
 func (b *browser) line(group, text string) {
 	b.Helper()
-	b.wait(`document.querySelector('main tr[data-key="`+group+`"]')?.innerText.includes(%s)`, text)
+	b.Wait(`document.querySelector('main tr[data-key="`+group+`"]')?.innerText.includes(%s)`, text)
 }
 
 // places makes a queue whose five messages are in another state each, for default, and wait for audit. It returns
@@ -64,7 +64,7 @@ func (b *browser) places() []string {
 func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b := open(t)
 	ids := b.places()
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.find(ids[0])
 	b.line("default", "done")
 	b.line("audit", "waiting")
@@ -73,7 +73,7 @@ func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b.find(ids[1])
 	b.line("default", "dead")
 	b.line("default", "no such dish")
-	b.picture("message")
+	b.Picture("message")
 	b.find(ids[2])
 	b.line("default", "It is tried again in")
 	b.line("default", "the oven is cold")
@@ -92,20 +92,20 @@ func TestAMessageIsFoundInAnyStateWithWhatEachGroupDid(t *testing.T) {
 	b.find("99")
 	b.see("orders does not hold message 99")
 	b.see("All groups have finished it and its space was given back, or it was never sent.")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders/messages/" + ids[1]))
-	b.press("main", "Redrive")
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders/messages/" + ids[1]))
+	b.Press("main", "Redrive")
 	b.line("default", "2 messages of the group wait.")
 }
 
 func TestMessagesAreFoundByTheirKeyInAnyState(t *testing.T) {
 	b := open(t)
 	b.places()
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.find("table-1")
 	b.see("default: done")
 	b.see("default: delayed")
 	b.see("1 message of it is parked in per-table.")
-	b.picture("find")
+	b.Picture("find")
 	b.find("table-2")
 	b.see("default: dead")
 	b.find("table-3")
@@ -117,6 +117,6 @@ func TestMessagesAreFoundByTheirKeyInAnyState(t *testing.T) {
 	b.db.Exec(t, "select weir.send('orders', '6', key => '42')")
 	b.find("42")
 	b.see("orders does not hold message 42")
-	b.do(chromedp.Click(`a[href$="/find/42"]`, chromedp.ByQuery))
+	b.Do(chromedp.Click(`a[href$="/find/42"]`, chromedp.ByQuery))
 	b.see("default: waiting")
 }

@@ -12,14 +12,14 @@ import (
 // pressNamed clicks the button with an accessible name.
 func (b *browser) pressNamed(name string) {
 	b.Helper()
-	b.wait(`(() => { const b = document.querySelector("button[aria-label=" + JSON.stringify(%s) + "]:not(:disabled)");
+	b.Wait(`(() => { const b = document.querySelector("button[aria-label=" + JSON.stringify(%s) + "]:not(:disabled)");
 		if (b) b.click(); return Boolean(b); })()`, name)
 }
 
 // typed returns what a field of the open dialog holds.
 func (b *browser) typed(field string) (text string) {
 	b.Helper()
-	b.do(chromedp.Value("dialog #"+field, &text, chromedp.ByQuery))
+	b.Do(chromedp.Value("dialog #"+field, &text, chromedp.ByQuery))
 	return text
 }
 
@@ -46,31 +46,31 @@ func (b *browser) waiting() int64 {
 func TestASeekSaysWhatItDoesBeforeItCanBeDone(t *testing.T) {
 	b := open(t)
 	b.backlog()
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.pressNamed("Seek group default")
 	if text := b.typed("field-position"); text != "" {
 		t.Errorf("the position is %q before anybody typed one", text)
 	}
 	var disabled bool
-	b.do(chromedp.Evaluate(`document.querySelector("dialog button.danger").disabled`, &disabled))
+	b.Do(chromedp.Evaluate(`document.querySelector("dialog button.danger").disabled`, &disabled))
 	if !disabled {
 		t.Error("it can be done before it was shown")
 	}
 	b.fill("field-position", "end")
-	b.press("dialog", "Show what it does")
+	b.Press("dialog", "Show what it does")
 	b.see("Skips 5")
 	if n := b.waiting(); n != 5 {
 		t.Errorf("%d messages wait after a look, want 5", n)
 	}
 	b.fill("field-position", "start")
-	b.do(chromedp.Evaluate(`document.querySelector("dialog button.danger").disabled`, &disabled))
+	b.Do(chromedp.Evaluate(`document.querySelector("dialog button.danger").disabled`, &disabled))
 	if !disabled {
 		t.Error("what was typed anew can be done before it was shown")
 	}
-	b.press("dialog", "Show what it does")
+	b.Press("dialog", "Show what it does")
 	b.see("Redelivers 15")
-	b.picture("seek")
-	b.press("dialog", "Redeliver 15")
+	b.Picture("seek")
+	b.Press("dialog", "Redeliver 15")
 	b.told("default goes on at start.")
 	if n := b.waiting(); n != 20 {
 		t.Errorf("%d messages wait, want 20", n)
@@ -81,7 +81,7 @@ func TestWhatTakesSomethingAwaySaysHowMuch(t *testing.T) {
 	b := open(t)
 	b.backlog()
 	b.db.Exec(t, "select weir.create_group('orders', 'audit')")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	for name, text := range map[string]string{
 		"Purge queue orders":  "Drops 25 messages", // audit begins at the start: it has all 20
 		"Purge group default": "Drops 5 messages",
@@ -90,48 +90,48 @@ func TestWhatTakesSomethingAwaySaysHowMuch(t *testing.T) {
 	} {
 		b.pressNamed(name)
 		b.see(text)
-		b.press("dialog", "Cancel")
+		b.Press("dialog", "Cancel")
 	}
-	b.press("main", "Dead letters")
-	b.press("main", "Discard all")
+	b.Press("main", "Dead letters")
+	b.Press("main", "Discard all")
 	b.see("Removes 3 dead letters")
-	b.press("dialog", "Cancel")
-	b.press("main", "Redrive all")
+	b.Press("dialog", "Cancel")
+	b.Press("main", "Redrive all")
 	b.see("Redelivers 3 dead letters")
 	if n := pgtest.QueryVal[int64](t, b.db, "select sum(dead)::bigint from weir.stats('orders')"); n != 3 {
 		t.Errorf("%d dead letters are left before it was confirmed, want 3", n)
 	}
-	b.press("dialog", "Redrive")
+	b.Press("dialog", "Redrive")
 	b.told("3 dead letters sent back.")
 }
 
 func TestADialogKeepsWhatWasTypedWhenItIsWrong(t *testing.T) {
 	b := open(t)
 	b.db.Exec(t, "select weir.create_queue('orders')")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
-	b.press("main", "Send a message")
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Press("main", "Send a message")
 	b.fill("field-payload", `{"dish": `)
 	b.fill("field-key", "table-7")
-	b.press("dialog", "Send")
+	b.Press("dialog", "Send")
 	b.see("The payload is not JSON")
 	if payload, key := b.typed("field-payload"), b.typed("field-key"); payload != `{"dish": ` || key != "table-7" {
 		t.Errorf("the dialog holds %q and %q", payload, key)
 	}
 	b.fill("field-payload", `{"dish": "soup"}`)
-	b.press("dialog", "Send")
+	b.Press("dialog", "Send")
 	b.toldSent("orders", 1)
 	b.pressNamed("Add group to orders")
 	b.fill("field-name", "no name!")
-	b.press("dialog", "Add")
-	b.wait(`document.querySelector("#wrong").innerText.includes(%s)`, "no name!")
+	b.Press("dialog", "Add")
+	b.Wait(`document.querySelector("#wrong").innerText.includes(%s)`, "no name!")
 	if name := b.typed("field-name"); name != "no name!" {
 		t.Errorf("the dialog holds %q", name)
 	}
-	b.press("dialog", "Cancel")
+	b.Press("dialog", "Cancel")
 	b.pressNamed("Seek group default")
 	b.fill("field-position", "yesterdy")
-	b.press("dialog", "Show what it does")
-	b.wait(`document.querySelector("#wrong").innerText.includes(%s)`, "yesterdy")
+	b.Press("dialog", "Show what it does")
+	b.Wait(`document.querySelector("#wrong").innerText.includes(%s)`, "yesterdy")
 	if position := b.typed("field-position"); position != "yesterdy" {
 		t.Errorf("the dialog holds %q", position)
 	}

@@ -12,15 +12,16 @@ import (
 	"github.com/weirmq/weir/internal/pgtest"
 	"github.com/weirmq/weir/internal/server"
 	"github.com/weirmq/weir/internal/server/auth"
+	"github.com/weirmq/weir/test/chromium"
 )
 
 // pressKey clicks the button with this data-key.
 func (b *browser) pressKey(key string) {
 	b.Helper()
-	b.do(chromedp.Poll(fmt.Sprintf(
+	b.Do(chromedp.Poll(fmt.Sprintf(
 		`(() => { const b = document.querySelector('[data-key="%s"]:not(:disabled)');
 			if (b) b.click(); return Boolean(b); })()`,
-		key), nil, chromedp.WithPollingTimeout(pollTimeout)))
+		key), nil, chromedp.WithPollingTimeout(chromium.PollTimeout)))
 }
 
 // busy makes a queue with something in each of its lists.
@@ -46,32 +47,32 @@ func (b *browser) busy() {
 func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b := open(t)
 	b.busy()
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
-	b.press("main", "Claimed")
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Press("main", "Claimed")
 	b.see("kitchen-1")
 	b.see("in 5 d")
-	b.do(chromedp.Evaluate(`void fetch("v1/queues/orders/groups/default/receive", {method: "POST",
+	b.Do(chromedp.Evaluate(`void fetch("v1/queues/orders/groups/default/receive", {method: "POST",
 		headers: {"content-type": "application/json"}, body: '{"lease_ms": 3600000}'})`, nil))
 	b.again()
 	b.see("a client at 127.0.0.1")
-	b.press("main", "Delayed, retries")
+	b.Press("main", "Delayed, retries")
 	b.see("retry")
 	b.see("the oven is cold")
 	b.see(`{"dish":"cake"}`)
-	b.press("main", "Parked keys")
+	b.Press("main", "Parked keys")
 	b.see("No key of default is parked.")
-	b.do(chromedp.Evaluate(`(() => { const pick = document.querySelector('[aria-label="Group"]');
+	b.Do(chromedp.Evaluate(`(() => { const pick = document.querySelector('[aria-label="Group"]');
 		pick.value = "per-customer"; pick.dispatchEvent(new Event("change")); })()`, nil))
 	b.see(pgtest.QueryVal[string](t, b.db, "select key from weir.parked_keys('orders', 'per-customer')"))
 	b.see("no table")
-	b.press("main", "Workflows")
+	b.Press("main", "Workflows")
 	b.see("menu-7")
 	b.see("0 of 2")
-	b.press("main", "Steps")
+	b.Press("main", "Steps")
 	b.see("planned")
-	b.press("dialog", "Close")
+	b.Press("dialog", "Close")
 	b.db.Exec(t, "select weir.send('orders', '1'), weir.pop('orders', max => 100)")
-	b.press("main", "Schedules")
+	b.Press("main", "Schedules")
 	b.see("0 23 * * * (Europe/Vienna)")
 	b.see("every 15 min")
 	b.pressKey("Pause stock")
@@ -79,7 +80,7 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 	b.pressKey("Resume stock")
 	b.told("stock goes on.")
 	b.pressKey("Delete stock")
-	b.press("dialog", "Delete")
+	b.Press("dialog", "Delete")
 	b.told("stock is gone.")
 	if n := pgtest.QueryVal[int64](t, b.db, "select count(*) from weir.list_schedules()"); n != 1 {
 		t.Errorf("%d schedules are left, want 1", n)
@@ -89,8 +90,8 @@ func TestTheListsOfAQueueShowWhatItIsAt(t *testing.T) {
 func TestAListFollowsWhatHappensWithoutBeingAsked(t *testing.T) {
 	b := open(t)
 	b.db.Exec(t, "select weir.create_queue('orders')")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
-	b.press("main", "Claimed")
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Press("main", "Claimed")
 	b.see("default has nothing claimed.")
 	b.db.Exec(t, "select weir.send('orders', '1')")
 	claim := pgtest.QueryVal[int64](t, b.db, "select claim_id from weir.receive('orders', lease => '1 hour')")
@@ -102,28 +103,28 @@ func TestAListFollowsWhatHappensWithoutBeingAsked(t *testing.T) {
 func TestTheTabsOfAQueueAreUsedByKeyboard(t *testing.T) {
 	b := open(t)
 	b.db.Exec(t, "select weir.create_queue('orders')")
-	b.do(chromedp.Navigate(b.url+"/#/queues/orders"), chromedp.WaitVisible(`[data-key="Messages"]`, chromedp.ByQuery),
+	b.Do(chromedp.Navigate(b.url+"/#/queues/orders"), chromedp.WaitVisible(`[data-key="Messages"]`, chromedp.ByQuery),
 		chromedp.Focus(`[data-key="Messages"]`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight),
 		chromedp.KeyEvent(kb.Enter))
 	b.see("default has nothing claimed.")
 	var selected, label string
-	b.do(chromedp.Evaluate(`document.querySelector('[aria-selected="true"]').innerText`, &selected),
+	b.Do(chromedp.Evaluate(`document.querySelector('[aria-selected="true"]').innerText`, &selected),
 		chromedp.Evaluate(`document.querySelector('[role="tabpanel"]').getAttribute("aria-label")`, &label))
 	if selected != "Claimed" || label != selected {
 		t.Errorf("selected is %q, the panel is %q, want Claimed", selected, label)
 	}
-	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Enter))
+	b.Do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Enter))
 	b.see("No workflow of orders runs or ended lately.")
 }
 
 func TestAReadOnlyServerOffersNothingInTheLists(t *testing.T) {
 	b := openWith(t, server.Options{Access: auth.Options{ReadOnly: true}})
 	b.busy()
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
-	b.press("main", "Schedules")
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Press("main", "Schedules")
 	b.see("closing-time")
 	b.lacks("Pause", "Delete", "Resume")
-	b.press("main", "Claimed")
+	b.Press("main", "Claimed")
 	b.see("kitchen-1")
 }
 
@@ -131,20 +132,20 @@ func TestTheListsFitAPhoneAndBothThemes(t *testing.T) {
 	b := open(t)
 	b.busy()
 	for _, theme := range []string{"light", "dark"} {
-		b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{
+		b.Do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{
 			Name: "prefers-color-scheme", Value: theme,
 		}}), chromedp.Navigate(b.url+"/#/queues/orders"))
 		for tab, text := range map[string]string{
 			"Claimed": "kitchen-1", "Delayed, retries": "retry", "Schedules": "closing-time", "Workflows": "menu-7",
 		} {
-			b.do(chromedp.EmulateViewport(1280, 900))
-			b.press("main", tab)
+			b.Do(chromedp.EmulateViewport(1280, 900))
+			b.Press("main", tab)
 			b.see(text)
-			b.picture(fmt.Sprintf("list-%s-%s", tab, theme))
-			b.do(chromedp.EmulateViewport(390, 800))
-			b.picture(fmt.Sprintf("list-%s-phone-%s", tab, theme))
+			b.Picture(fmt.Sprintf("list-%s-%s", tab, theme))
+			b.Do(chromedp.EmulateViewport(390, 800))
+			b.Picture(fmt.Sprintf("list-%s-phone-%s", tab, theme))
 			var wider bool
-			b.do(chromedp.Evaluate("document.documentElement.scrollWidth > innerWidth", &wider))
+			b.Do(chromedp.Evaluate("document.documentElement.scrollWidth > innerWidth", &wider))
 			if wider {
 				t.Errorf("%s in the %s theme is wider than a phone", tab, theme)
 			}

@@ -8,6 +8,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/weirmq/weir/test/chromium"
 )
 
 // shownAt has a page note when its overview has a line.
@@ -24,7 +26,7 @@ func TestManyQueuesAreShownAtOnceAndCountedWhereTheyAreSeen(t *testing.T) {
 	}
 	b.db.Exec(t, "select weir.send_batch('queue-000', array_fill('1'::jsonb, array[1234]))")
 	b.db.Exec(t, "select weir.send_batch('queue-090', array_fill('1'::jsonb, array[765]))")
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+	b.Do(chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(shownAt).Do(ctx)
 		return err
 	}), chromedp.Navigate(b.url+"/#/"))
@@ -38,21 +40,21 @@ func TestManyQueuesAreShownAtOnceAndCountedWhereTheyAreSeen(t *testing.T) {
 	if counted := b.number(`document.querySelectorAll("main tbody tr:not([aria-busy])").length`); counted > 40 {
 		t.Errorf("%v queues were counted, of which far fewer are in sight", counted)
 	}
-	b.picture("many")
-	b.do(chromedp.ScrollIntoView(`tr[data-key="queue-090"]`, chromedp.ByQuery))
+	b.Picture("many")
+	b.Do(chromedp.ScrollIntoView(`tr[data-key="queue-090"]`, chromedp.ByQuery))
 	b.see("765")
-	b.press("main", "Show 100 more")
+	b.Press("main", "Show 100 more")
 	b.see("queue-119")
 	b.search("#search", "queue-10")
 	b.see("queue-109")
-	b.wait("document.querySelectorAll('main tbody tr:not([aria-busy])').length === 10 && %s", "all that were found")
+	b.Wait("document.querySelectorAll('main tbody tr:not([aria-busy])').length === 10 && %s", "all that were found")
 }
 
 func TestAnOpenPageCostsTheDatabaseAHundredthOfACore(t *testing.T) {
 	b := open(t)
 	b.backlog()
 	for _, address := range []string{"/#/", "/#/queues/orders"} {
-		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+address))
+		b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+address))
 		b.see("orders")
 		// From the end of the second look on: the first may need much that later ones do not.
 		const looks = `(() => {
@@ -61,7 +63,7 @@ func TestAnOpenPageCostsTheDatabaseAHundredthOfACore(t *testing.T) {
 			return first.length < 3 ? 0 : all.filter((e) => e.startTime >= first[1] && e.startTime < first[2])
 				.reduce((n, e) => n + e.serverTiming[0].duration, 0) / (first[2] - first[1]);
 		})()`
-		b.do(chromedp.Poll(looks+" > 0", nil, chromedp.WithPollingTimeout(pollTimeout)))
+		b.Do(chromedp.Poll(looks+" > 0", nil, chromedp.WithPollingTimeout(chromium.PollTimeout)))
 		if share := b.number(looks); share > 0.011 {
 			t.Errorf("%s costs %.1f %% of a core", address, 100*share)
 		}
@@ -71,11 +73,11 @@ func TestAnOpenPageCostsTheDatabaseAHundredthOfACore(t *testing.T) {
 func TestAPageThatIsHiddenAsksNothing(t *testing.T) {
 	b := open(t)
 	b.db.Exec(t, "select weir.create_queue('orders')")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.see("Nothing waits for default.")
 	other := b.tab() // which hides the first
-	other.do(chromedp.Navigate(b.url + "/#/queues/orders"))
-	b.do(chromedp.Evaluate("performance.clearResourceTimings()", nil))
+	other.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Evaluate("performance.clearResourceTimings()", nil))
 	other.asked("/peek", 3)
 	if asked := b.askedSoFar("/v1/"); asked > 0 {
 		t.Errorf("the hidden page asked %d times", asked)
@@ -87,10 +89,10 @@ func TestAPageThatIsHiddenAsksNothing(t *testing.T) {
 
 func TestTheNextLookWaitsForAHundredTimesWhatTheLastOneTook(t *testing.T) {
 	b := open(t)
-	b.do(chromedp.Navigate(b.url + "/#/"))
+	b.Do(chromedp.Navigate(b.url + "/#/"))
 	b.see("There is no queue yet")
 	var pauses []float64
-	b.do(chromedp.Evaluate(`import("/page/pace.js").then(({failedMs, openingMs, pauseMs}) =>
+	b.Do(chromedp.Evaluate(`import("/page/pace.js").then(({failedMs, openingMs, pauseMs}) =>
 		[pauseMs(0), pauseMs(15), pauseMs(50), pauseMs(3000), pauseMs(3000, openingMs), pauseMs(3000, failedMs)])`, &pauses,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if got, want := fmt.Sprint(pauses), "[2000 2000 5000 300000 5000 30000]"; got != want {

@@ -20,14 +20,14 @@ OvenError: the oven is cold: 20 of 220 degrees`
 // asked waits until the page has asked for something so often since the page was opened.
 func (b *browser) asked(path string, times int) {
 	b.Helper()
-	b.wait(fmt.Sprintf(`performance.getEntriesByType("resource").filter((e) => e.name.includes(%%s)).length >= %d`, times),
+	b.Wait(fmt.Sprintf(`performance.getEntriesByType("resource").filter((e) => e.name.includes(%%s)).length >= %d`, times),
 		path)
 }
 
 // askedSoFar counts that.
 func (b *browser) askedSoFar(path string) (times int) {
 	b.Helper()
-	b.do(chromedp.Evaluate(fmt.Sprintf(
+	b.Do(chromedp.Evaluate(fmt.Sprintf(
 		`performance.getEntriesByType("resource").filter((e) => e.name.includes(%q)).length`, path), &times))
 	return times
 }
@@ -35,7 +35,7 @@ func (b *browser) askedSoFar(path string) (times int) {
 // number evaluates an expression in the page.
 func (b *browser) number(expression string) (n float64) {
 	b.Helper()
-	b.do(chromedp.Evaluate(expression, &n))
+	b.Do(chromedp.Evaluate(expression, &n))
 	return n
 }
 
@@ -46,17 +46,17 @@ func TestAReasonOfManyLinesIsShortInAListAndWholeWhenItIsOpened(t *testing.T) {
 	b.db.Exec(t, `select weir.nack('orders', claim_id, array[id], '1 hour', $1) from weir.receive('orders', max => 1)`,
 		traceback)
 	b.db.Exec(t, `select weir.reject('orders', claim_id, array[id], $1) from weir.receive('orders', max => 1)`, traceback)
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	for _, tab := range []string{"Dead letters", "Delayed, retries"} {
-		b.press("main", tab)
+		b.Press("main", tab)
 		b.see("OvenError: the oven is cold")
 		if wide := b.number(`document.querySelector("td.reason").closest(".scroll").scrollWidth`); wide > 1200 {
 			t.Errorf("the table of %q is %v pixels wide", tab, wide)
 		}
-		b.do(chromedp.Click("td.reason button", chromedp.ByQuery))
+		b.Do(chromedp.Click("td.reason button", chromedp.ByQuery))
 		b.see("in handle_a_message_of_the_kitchen")
-		b.picture("reason")
-		b.press("dialog", "Close")
+		b.Picture("reason")
+		b.Press("dialog", "Close")
 	}
 }
 
@@ -66,11 +66,11 @@ func TestALongNameHidesNoNumberOnAPhone(t *testing.T) {
 	b.db.Exec(t, "select weir.create_queue($1)", name)
 	b.db.Exec(t, "select weir.create_group($1, $1)", name)
 	b.db.Exec(t, "select weir.send($1, '1', key => repeat('key', 40)) from generate_series(1, 1234)", name)
-	b.do(chromedp.EmulateViewport(390, 800))
+	b.Do(chromedp.EmulateViewport(390, 800))
 	for picture, page := range map[string]string{"long-names": "/#/", "long-name": "/#/queues/" + name} {
-		b.do(chromedp.Navigate(b.url + page))
+		b.Do(chromedp.Navigate(b.url + page))
 		b.see("1,234")
-		b.picture(picture)
+		b.Picture(picture)
 		right := b.number(`Math.max(...[...document.querySelectorAll("td.n")].filter((e) => e.innerText.includes("1,234"))
 			.map((e) => e.getBoundingClientRect().right))`)
 		if right > 390 {
@@ -87,9 +87,9 @@ func TestARefreshKeepsSelectionScrollingAndFocus(t *testing.T) {
 	b.db.Exec(t, "select weir.create_queue('orders')")
 	b.db.Exec(t, `select weir.send('orders', jsonb_build_object('dish', repeat('soup ', 40)), key => 'table ' || i)
 		from generate_series(1, 3) i`)
-	b.do(chromedp.EmulateViewport(390, 800), chromedp.Navigate(b.url+"/#/queues/orders"))
+	b.Do(chromedp.EmulateViewport(390, 800), chromedp.Navigate(b.url+"/#/queues/orders"))
 	b.see("table 2")
-	b.do(chromedp.Evaluate(`(() => {
+	b.Do(chromedp.Evaluate(`(() => {
 		const cell = [...document.querySelectorAll("section td")].find((e) => e.innerText === "table 2");
 		getSelection().selectAllChildren(cell);
 		document.querySelectorAll(".scroll").forEach((e) => { e.scrollLeft = 40; });
@@ -100,7 +100,7 @@ func TestARefreshKeepsSelectionScrollingAndFocus(t *testing.T) {
 	b.see("table 4")
 	b.asked("/peek", b.askedSoFar("/peek")+2)
 	var selected, focused string
-	b.do(chromedp.Evaluate("String(getSelection())", &selected),
+	b.Do(chromedp.Evaluate("String(getSelection())", &selected),
 		chromedp.Evaluate("document.activeElement.dataset.key", &focused))
 	if strings.TrimSpace(selected) != "table 2" || focused != "Claimed" {
 		t.Errorf("selected is %q, the focus is on %q", selected, focused)
@@ -108,22 +108,22 @@ func TestARefreshKeepsSelectionScrollingAndFocus(t *testing.T) {
 	if left := b.number(`Math.min(...[...document.querySelectorAll(".scroll")].map((e) => e.scrollLeft))`); left != 40 {
 		t.Errorf("the tables are scrolled by %v, want 40", left)
 	}
-	b.wait("kept.isConnected && %s", "the line is still there")
+	b.Wait("kept.isConnected && %s", "the line is still there")
 }
 
 func TestListsFollowTheNumbersAboveThem(t *testing.T) {
 	b := open(t)
 	b.db.Exec(t, "select weir.create_queue('orders')")
-	b.do(chromedp.Navigate(b.url + "/#/queues/orders"))
+	b.Do(chromedp.Navigate(b.url + "/#/queues/orders"))
 	b.see("Nothing waits for default.")
 	b.db.Exec(t, `select weir.send('orders', '{"dish": "cake"}')`)
 	b.see(`{"dish":"cake"}`)
-	b.press("main", "Dead letters")
+	b.Press("main", "Dead letters")
 	b.see("default has no dead letters.")
 	b.db.Exec(t, "select weir.reject('orders', claim_id, array[id], 'burnt') from weir.receive('orders')")
 	b.see("burnt")
 	b.choose(pgtest.QueryVal[string](t, b.db, "select id::text from weir.dead_letters('orders')"))
 	b.asked("/dead_letters", b.askedSoFar("/dead_letters")+2)
-	b.press("main", "Redrive chosen (1)")
+	b.Press("main", "Redrive chosen (1)")
 	b.see("default has no dead letters.")
 }
