@@ -20,29 +20,23 @@ import (
 
 const queue = "bench"
 
-// prefetch is how many messages a worker at its best holds.
-const prefetch = 10_000
-
 // numberName comes before the number in a payload. It is looked for there as the adapters for SQL look for it: what
 // decoding JSON takes is no system's.
 var numberName = []byte(`"n"`)
 
-// SDK is Weir's Go SDK and its worker.
+// SDK is Weir's Go SDK and its worker, as they come.
 type SDK struct {
 	mu     sync.Mutex
-	shared *sdk.Client // of all producers at their best
+	shared *sdk.Client // of all producers
 }
 
-// connect opens a client. Statements stay prepared, because there is no pooler.
+// connect opens a client.
 func connect(ctx context.Context, c *adapter.Command) (*sdk.Client, error) {
 	u, err := url.Parse(c.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("read DSN: %w", err)
 	}
 	q := u.Query()
-	if c.Setting == "best" {
-		q.Set("default_query_exec_mode", "cache_statement")
-	}
 	q.Set("pool_max_conns", strconv.Itoa(max(4, min(c.Clients, 16))))
 	q.Set("pool_min_conns", "4") // open before the run begins
 	u.RawQuery = q.Encode()
@@ -79,13 +73,8 @@ func (*SDK) Setup(ctx context.Context, c *adapter.Command) (string, error) {
 // Serve implements adapter.System: a worker does what a server would.
 func (*SDK) Serve(context.Context, *adapter.Command, func(string)) error { return adapter.ErrCannot }
 
-// producerClient returns the client of one producer: at its best that of all of them, whose sends share calls.
-func (s *SDK) producerClient(ctx context.Context, c *adapter.Command) (*sdk.Client, error) {
-	if c.Setting != "best" {
-		one := *c
-		one.Clients = 1
-		return connect(ctx, &one)
-	}
+// producers returns the client of all producers.
+func (s *SDK) producers(ctx context.Context, c *adapter.Command) (*sdk.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shared == nil {
@@ -102,7 +91,7 @@ func (s *SDK) producerClient(ctx context.Context, c *adapter.Command) (*sdk.Clie
 func (s *SDK) Producer(ctx context.Context, c *adapter.Command) (
 	func(ctx context.Context, batch []adapter.Message) error, error,
 ) {
-	client, err := s.producerClient(ctx, c)
+	client, err := s.producers(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +119,6 @@ func (*SDK) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, rea
 	options := sdk.WorkerOptions{Concurrency: c.Clients, Group: c.Group, Lease: time.Duration(c.LeaseS) * time.Second}
 	if c.Ordered {
 		options.Group = "in-order"
-	}
-	if c.Setting == "best" {
-		options.Prefetch = prefetch
 	}
 	var failure error
 	options.OnError = func(_ *sdk.RawMessage, err error) { failure = errors.Join(failure, err) }

@@ -11,7 +11,6 @@ import weir
 from protocol import run
 
 QUEUE = "bench"
-PREFETCH = 1000
 
 
 async def setup(c):
@@ -25,16 +24,13 @@ async def setup(c):
         return await client.version()
 
 
-SHARED = []  # the client of all producers at their best, whose sends share calls
+SHARED = []  # the client of all producers
 
 
 async def producer(c):
-    if c.setting == "best":
-        if not SHARED:
-            SHARED.append(weir.connect_async(c.dsn))
-        [client] = SHARED
-    else:
-        client = weir.connect_async(c.dsn, pool_max=1)
+    if not SHARED:
+        SHARED.append(weir.connect_async(c.dsn))
+    [client] = SHARED
 
     async def send(batch):
         if len(batch) == 1:
@@ -59,7 +55,6 @@ async def work(c, ledger, ready):
             handle,
             group="in-order" if c.ordered else c.group or "default",
             concurrency=c.clients,
-            prefetch=max(PREFETCH, c.clients) if c.setting == "best" else None,
             lease=c.lease_s or 30,
             on_error=lambda error, _: failures.append(error),
         )

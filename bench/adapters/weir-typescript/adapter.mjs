@@ -7,8 +7,7 @@ import { run } from "../protocol.mjs";
 const sdk = join(process.env.BUILD, "node_modules", "@weirmq", "client", "dist", "index.js");
 const { connect } = await import(pathToFileURL(sdk));
 const queue = "bench";
-const prefetch = 1000;
-let shared; // the client of all producers at their best, whose sends share calls
+let shared; // the client of all producers
 
 run({
   async setup(c) {
@@ -23,8 +22,8 @@ run({
   },
 
   async producer(c) {
-    if (c.setting === "best") shared ??= connect(c.dsn);
-    const weir = await (shared ?? connect(c.dsn, { pool: { max: 1 } }));
+    shared ??= connect(c.dsn);
+    const weir = await shared;
     return ([first, ...more]) => {
       const key = first.key ?? undefined;
       if (more.length === 0) return weir.send(queue, first.payload, { key });
@@ -43,7 +42,6 @@ run({
     const worker = weir.worker(queue, handle, {
       group: c.ordered ? "in-order" : c.group || "default",
       concurrency: c.clients,
-      ...(c.setting === "best" ? { prefetch: Math.max(prefetch, c.clients) } : {}),
       ...(c.lease_s ? { leaseMs: 1000 * c.lease_s } : {}),
       onError: (error) => failures.push(error),
     });
