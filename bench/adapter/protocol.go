@@ -43,6 +43,7 @@ type Command struct {
 	Groups    int     `json:"groups"`  // independent readers, named g0, g1, ...; 0: the system's usual one
 	Group     string  `json:"group"`   // the reader that work is of
 	Perpetual bool    `json:"perpetual"`
+	HandlerMS int     `json:"handler_ms"` // that a handler takes
 	LeaseS    int     `json:"lease_s"` // after how long a dead worker's messages are somebody else's; 0: as it is
 	Ledger    string  `json:"ledger"`  // directory for the ledgers of work
 }

@@ -136,11 +136,13 @@ type riverWorker struct {
 
 	l     *adapter.Ledger
 	again bool
+	takes int // milliseconds
 }
 
 // Work implements river.Worker.
 func (w *riverWorker) Work(ctx context.Context, job *river.Job[riverArgs]) error {
 	w.l.Add(job.Args.N)
+	time.Sleep(time.Duration(w.takes) * time.Millisecond)
 	if w.again {
 		_, err := river.ClientFromContext[pgx.Tx](ctx).Insert(ctx, job.Args, nil)
 		return err
@@ -156,7 +158,7 @@ func (River) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, re
 	}
 	defer p.Close()
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &riverWorker{l: l, again: c.Perpetual})
+	river.AddWorker(workers, &riverWorker{l: l, again: c.Perpetual, takes: c.HandlerMS})
 	// Fetches at most every 100 ms and, without a notification, every second: River's own defaults.
 	config := &river.Config{Workers: workers}
 	// A fetch is as large as there are free goroutines. River has no default for them, and https://riverqueue.com/docs
@@ -166,7 +168,7 @@ func (River) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, re
 		hasten(config)
 		most = 2000
 	}
-	if c.Perpetual {
+	if c.Perpetual || c.HandlerMS > 0 {
 		most = c.Clients
 	}
 	config.Queues = map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: max(c.Clients, most)}}

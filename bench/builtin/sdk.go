@@ -128,6 +128,7 @@ func (*SDK) Work(ctx context.Context, c *adapter.Command, l *adapter.Ledger, rea
 	worker := sdk.NewWorker(client, queue, func(ctx context.Context, m *sdk.RawMessage) error {
 		var number [1]int64
 		l.Add(httpload.Numbers(number[:0], m.Payload, numberName)...)
+		time.Sleep(time.Duration(c.HandlerMS) * time.Millisecond)
 		if c.Perpetual {
 			_, err := client.Send(ctx, queue, m.Payload)
 			return err

@@ -162,6 +162,13 @@ func (r *run) compare() error {
 		r.result.Seconds = end.Sub(r.start).Seconds()
 		r.result.Rate = float64(r.result.Done) / r.result.Seconds
 	}
+	if r.w.Processes > 1 {
+		share, err := leastShare(r.ledgerDir(0), r.w.Processes)
+		if err != nil {
+			return err
+		}
+		r.result.LeastShare = &share
+	}
 	if r.plans == nil {
 		return nil
 	}

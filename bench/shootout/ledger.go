@@ -40,6 +40,29 @@ func readLedgers(dir string) ([]entry, error) {
 	return all, nil
 }
 
+// leastShare returns how much the process with the fewest messages received of what would be the part of each.
+func leastShare(dir string, processes int) (float64, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		return 0, fmt.Errorf("list ledgers: %w", err)
+	}
+	if len(files) < processes {
+		return 0, nil
+	}
+	var sum, least int64
+	for i, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return 0, fmt.Errorf("read ledger: %w", err)
+		}
+		sum += info.Size()
+		if i == 0 || info.Size() < least {
+			least = info.Size()
+		}
+	}
+	return float64(least) * float64(len(files)) / float64(max(sum, 1)), nil
+}
+
 // findings are what the entries of one group come to.
 type findings struct {
 	distinct, duplicated, outOfOrder int64

@@ -33,6 +33,8 @@ type Result struct {
 	ServerMB   float64  `json:"server_mb,omitempty"` // most private memory of all backends
 	ClientMB   float64  `json:"client_mb,omitempty"` // most memory of all clients
 
+	LeastShare *float64 `json:"least_share,omitempty"` // of a process of several, of the part that each should have
+
 	Lost       int64 `json:"lost"`
 	Duplicated int64 `json:"duplicated"`
 	OutOfOrder int64 `json:"out_of_order"`

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,6 +105,9 @@ func (r *run) whole(ctx context.Context) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(r.dir))
 	}()
+	if r.w.HandlerMS > 0 && !r.sys.Handlers {
+		return fmt.Errorf("%w: its adapter has no handlers that take time", errCannot)
+	}
 	if r.dir, err = os.MkdirTemp("", "weir-run-"); err != nil {
 		return fmt.Errorf("make directory for ledgers: %w", err)
 	}
@@ -133,6 +137,7 @@ func (r *run) command(op string) adapter.Command {
 	return adapter.Command{
 		Op: op, DSN: r.dsn, Setting: r.setting, Address: r.address, Batch: r.w.Batch, Bytes: r.w.Bytes, Keys: r.w.Keys,
 		Ordered: r.w.Keys > 0, Groups: r.w.Groups, Perpetual: r.w.Perpetual, LeaseS: r.w.LeaseS,
+		HandlerMS: r.w.HandlerMS,
 	}
 }
 
@@ -285,6 +290,9 @@ func (r *run) startConsumers(ctx context.Context) error {
 // shares are the workers of each process of a group: all in one, or spread over those that the system's setting has,
 // but over no more than there are cores, because more are slower.
 func (r *run) shares() []int {
+	if r.w.Processes > 0 {
+		return slices.Repeat([]int{r.w.Consumers}, r.w.Processes)
+	}
 	workers := max(r.w.Consumers, r.workers)
 	shares := make([]int, min(workers, max(1, min(r.cores, r.sys.Processes[r.setting]))))
 	for i := range workers {

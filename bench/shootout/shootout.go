@@ -320,6 +320,9 @@ func (d *driver) tell(r Result) {
 		if r.Latency != nil {
 			about = append(about, "p50_ms", r.Latency.P50, "p99_ms", r.Latency.P99)
 		}
+		if r.LeastShare != nil {
+			about = append(about, "least_share", *r.LeastShare)
+		}
 		if r.Lost+r.Duplicated+r.OutOfOrder > 0 {
 			about = append(about, "lost", r.Lost, "duplicated", r.Duplicated, "out_of_order", r.OutOfOrder)
 		}

@@ -24,6 +24,7 @@ type System struct {
 	Command    []string          `json:"command"`    // $BUILD and $DIR are replaced; none: built into this program
 	Statements string            `json:"statements"` // folder whose SQL files it uses, if not its own
 	Upkeep     bool              `json:"upkeep"`     // it has a part of its own that serves its clients
+	Handlers   bool              `json:"handlers"`   // its adapter runs handlers, which may take time
 	Batches    string            `json:"batches"`    // batchesTicks or batchesOwn; else as calls ask
 	Processes  map[string]int    `json:"processes"`  // of a group's workers, by setting, if more than one
 

@@ -29,6 +29,8 @@ type Workload struct {
 	Ramp      []int   `json:"ramp,omitempty"`       // so many workers, until the rate has passed its peak
 	CommitOff bool    `json:"commit_off,omitempty"` // synchronous_commit = off
 	LeaseS    int     `json:"lease_s,omitempty"`
+	HandlerMS int     `json:"handler_ms,omitempty"` // that a handler takes
+	Processes int     `json:"processes,omitempty"`  // of workers, each with as many consumers; 0: as the system has it
 	Against   string  `json:"against,omitempty"` // the workload that it is held against, by the ratio of their rates
 	Long      int     `json:"long,omitempty"`    // times as long as others
 	Once      bool    `json:"once,omitempty"`    // not repeated: done when all others are
@@ -40,10 +42,13 @@ const (
 	sectionJobs       = "Jobs"
 	sectionLatency    = "Latency"
 	sectionFanOut     = "Fan-out and keys"
+	sectionHandlers   = "Handlers that take time"
 	sectionTrouble    = "Trouble"
 )
 
-var sections = []string{sectionThroughput, sectionJobs, sectionLatency, sectionFanOut, sectionTrouble}
+var sections = []string{
+	sectionThroughput, sectionJobs, sectionLatency, sectionFanOut, sectionHandlers, sectionTrouble,
+}
 
 const (
 	windowMessages  = 20_000
@@ -83,6 +88,11 @@ func Workloads() []Workload {
 			Name: "burst", Section: sectionLatency, About: "200 messages a second, and 2,000 more for a fifth of the time",
 			Producers: 2, Consumers: 4, Batch: 1, Bytes: 256, Rate: 200, Burst: 2000, Timed: true,
 		})
+	for _, ms := range []int{1, 10, 100} {
+		for _, processes := range []int{1, 4, 16} {
+			all = append(all, handlers(ms, processes))
+		}
+	}
 	for _, bytes := range []int{22, 256, 1024, 10_240} {
 		for _, batch := range []int{1, 10, 100, 1000} {
 			if bytes != 22 || batch != 1 && batch != 100 {
@@ -184,6 +194,19 @@ func keys(n int) Workload {
 		Name: name("keys-", n), Section: sectionFanOut,
 		About:     name("messages of ", n, " keys, each key's in order, to 4 consumers"),
 		Producers: 1, Consumers: 4, Batch: 100, Bytes: 256, Keys: n, Window: windowMessages, Timed: true,
+	}
+}
+
+// handlers are busy all the time at best: then a process with ten of them does 10 messages a handler's time.
+func handlers(ms, processes int) Workload {
+	const each, seconds = 10, 10 // more than a run is to last
+	ideal := processes * each * 1000 / ms
+	return Workload{
+		Name: name("handlers-", ms, "ms-", processes), Section: sectionHandlers,
+		About: name(processes, " processes of ", each, " handlers of ", ms, " ms drain a backlog; ", ideal,
+			" messages a second if all are busy"),
+		Consumers: each, Processes: processes, HandlerMS: ms, Batch: 1, Bytes: 22, Timed: true,
+		Preload: int64(min(ideal*seconds, backlogMessages)),
 	}
 }
 

@@ -6,16 +6,19 @@ const (
 	heldMax      = 10_000                 // messages
 	heldBytesMax = 32 << 20               // of their payloads, unless there are few
 	heldMany     = 1000                   // messages; a claim of so many costs little more than one of a few
-	waitMax      = 100 * time.Millisecond // that messages shall wait in a worker for a handler
+	waitMax      = 100 * time.Millisecond // that messages shall wait in a worker for a handler, at most
 )
 
-// pace decides how many messages a worker holds: many while handlers are quick, so that few calls serve them all, and
-// few when they are slow, so that no message waits here that another worker could begin with.
+// pace decides how many messages a worker holds: as many as its handlers work off in waitMax, so that few calls serve
+// quick handlers, and no message waits here for slow ones that another worker could begin with.
 type pace struct {
 	least, most int
-	now         int           // between the two
+	now         int // between the two
+	concurrency int
+	took        time.Duration // a handler, by and by
+	ended       int           // handlers, since the last fetch
+	sum         time.Duration // that they took
 	wait        time.Duration // the longest from a claim to the begin of a handler, since the last fetch
-	begun       bool          // a handler did, since the last fetch
 }
 
 func newPace(o WorkerOptions) pace {
@@ -24,7 +27,7 @@ func newPace(o WorkerOptions) pace {
 		most = max(o.Prefetch, o.Concurrency)
 	}
 	least := min(2*o.Concurrency, most)
-	return pace{least: least, most: most, now: least}
+	return pace{least: least, most: most, now: least, concurrency: o.Concurrency}
 }
 
 // claimMax is how many messages a fetch asks for at most: half of many, so that handlers have the other half meanwhile.
@@ -36,25 +39,36 @@ func (p *pace) claimMax() int {
 }
 
 // began sees a handler begin with a message that was claimed so long ago.
-func (p *pace) began(wait time.Duration) {
-	p.wait = max(p.wait, wait)
-	p.begun = true
+func (p *pace) began(wait time.Duration) { p.wait = max(p.wait, wait) }
+
+// did sees a handler end that took so long.
+func (p *pace) did(took time.Duration) {
+	p.ended++
+	p.sum += took
 }
 
-// fetched sees a fetch of messages of so many bytes: one that got all it asked for raises the number, unless no handler
-// began with a message before it, or one began with a message that had waited too long.
+// fetched sees a fetch of messages of so many bytes. One that got all it asked for doubles the number, if handlers have
+// ended since the one before. A message that had waited too long lowers it, and so do slow handlers and many bytes.
 func (p *pace) fetched(messages, bytes int, full bool) {
-	switch {
-	case p.wait > waitMax:
+	if p.ended > 0 {
+		took := p.sum / time.Duration(p.ended)
+		if p.took > 0 {
+			took = (took + p.took) / 2
+		}
+		p.took = max(took, 1)
+		if full {
+			p.now *= 2
+		}
+		p.now = min(p.now, int(int64(p.concurrency)*int64(waitMax)/int64(p.took)))
+	}
+	if p.wait > waitMax {
 		p.now = int(int64(p.now) * int64(waitMax) / int64(p.wait))
-	case full && p.begun:
-		p.now *= 2
 	}
 	if bytes > 0 {
 		p.now = min(p.now, heldBytesMax*messages/bytes)
 	}
 	p.now = min(max(p.now, p.least), p.most)
-	p.wait, p.begun = 0, false
+	p.wait, p.ended, p.sum = 0, 0, 0
 }
 
 const (

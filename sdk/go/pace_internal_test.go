@@ -84,37 +84,44 @@ func TestACooldownIsCountedFromTheBeginOfTheCallBefore(t *testing.T) {
 func TestAPaceRisesWhileHandlersAreQuickAndFallsWhenTheyAreSlowOrMessagesLarge(t *testing.T) {
 	t.Parallel()
 	p := newPace(WorkerOptions{Concurrency: 2})
-	fetch := func(wait time.Duration, bytes int, full bool) int {
-		if wait > 0 {
-			p.began(wait)
+	fetch := func(took, wait time.Duration, bytes int, full bool) int {
+		if took > 0 {
+			p.did(took)
 		}
+		p.began(wait)
 		n := p.now
 		p.fetched(n, n*bytes, full)
 		return p.now
 	}
-	if n := fetch(0, 10, true); n != 4 {
-		t.Errorf("holds %d before a handler has begun", n)
+	if n := fetch(0, 0, 10, true); n != 4 {
+		t.Errorf("holds %d before a handler has ended", n)
 	}
-	if n := fetch(90*time.Millisecond, 10, true); n != 8 {
+	if n := fetch(time.Microsecond, 0, 10, true); n != 8 {
 		t.Errorf("holds %d after a first round of quick handlers", n)
 	}
 	for range 20 {
-		fetch(90*time.Millisecond, 10, true)
+		fetch(time.Microsecond, 0, 10, true)
 	}
 	if p.now != heldMax || p.claimMax() != heldMax/2 {
 		t.Errorf("holds %d at its fullest, and claims %d", p.now, p.claimMax())
 	}
-	if n := fetch(time.Second, 10, true); n != heldMax/10 {
+	if n := fetch(0, time.Second, 10, true); n != heldMax/10 {
 		t.Errorf("holds %d when a message waited a second", n)
 	}
-	if n := fetch(0, 1<<20, false); n != 32 {
+	for range 30 {
+		fetch(2*time.Millisecond, 0, 10, true)
+	}
+	if p.now < 99 || p.now > 101 {
+		t.Errorf("holds %d for two handlers of 2 ms, which work off 100 in a tenth of a second", p.now)
+	}
+	if n := fetch(0, 0, 1<<20, false); n != 32 {
 		t.Errorf("holds %d messages of a mebibyte", n)
 	}
-	if n := fetch(0, 64<<20, false); n != 4 {
+	if n := fetch(0, 0, 64<<20, false); n != 4 {
 		t.Errorf("holds %d messages of 64 mebibytes", n)
 	}
 	few := newPace(WorkerOptions{Concurrency: 10, Prefetch: 15})
-	few.began(time.Millisecond)
+	few.did(time.Millisecond)
 	if few.fetched(15, 15, true); few.now != 15 {
 		t.Errorf("holds %d where it may hold 15", few.now)
 	}

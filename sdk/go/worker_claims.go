@@ -29,7 +29,8 @@ type task struct {
 	own     ownTransaction
 	ctx     messageContext // of its handler
 	running bool
-	over    bool // has a result, or was dropped
+	began   time.Time // its handler
+	over    bool      // has a result, or was dropped
 }
 
 // undecided reports whether all that is left of a claim is being settled: what settles it, and no lease, tells what
@@ -279,6 +280,7 @@ func (w *Worker) finish(t *task, r result) {
 	if t.running {
 		t.running = false
 		w.health.Busy--
+		w.pace.did(time.Since(t.began))
 	}
 	if t.over {
 		return

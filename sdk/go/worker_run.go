@@ -77,9 +77,9 @@ func (w *Worker) start(t *task) bool {
 	if t.over {
 		return false
 	}
-	t.running = true
+	t.running, t.began = true, time.Now()
 	w.health.Busy++
-	w.pace.began(time.Since(t.claim.taken))
+	w.pace.began(t.began.Sub(t.claim.taken))
 	return true
 }
 

@@ -6,13 +6,18 @@ import (
 	"time"
 )
 
-// due is what is to be settled of one claim in one way: an item of a call, and how many of the claim's acks, or which
-// other result, it stands for.
+// due is what is to be settled of one claim in one way: an item of a call, and how many of the claim's acks it stands
+// for; 0: for other results.
 type due struct {
 	claim *claim
 	item  settlement
 	acks  int
-	other int64 // id
+}
+
+// like reports whether an item can say what another does.
+func (d due) like(other due) bool {
+	a, b := d.item, other.item
+	return d.claim == other.claim && a.verb == b.verb && a.reason == b.reason && optionalOf(a.delay) == optionalOf(b.delay)
 }
 
 // settleAll sends results to the engine until ctx ends. What comes while a call is under way, or within the cooldown
@@ -78,13 +83,17 @@ func (w *Worker) gather() (jobs, others []due) {
 	var unfinished []due
 	for _, c := range w.inOrder() {
 		for _, r := range c.results {
-			d := due{claim: c, other: r.id, item: settlement{
+			d := due{claim: c, item: settlement{
 				verb: r.verb, group: w.opt.Group, claim: c.id, ids: []int64{r.id}, delay: r.delay, reason: r.reason,
 				result: r.value,
-			}} // each has a reason of its own
-			if r.verb == finish {
+			}}
+			last := len(unfinished) - 1
+			switch {
+			case r.verb == finish:
 				jobs = append(jobs, d)
-			} else {
+			case last >= 0 && unfinished[last].like(d): // such as those that are given back together
+				unfinished[last].item.ids = append(unfinished[last].item.ids, r.id)
+			default:
 				unfinished = append(unfinished, d)
 			}
 		}
@@ -150,8 +159,12 @@ func (w *Worker) forget(d due) {
 		w.settled(c, d.acks)
 		return
 	}
-	c.results = slices.DeleteFunc(c.results, func(r result) bool { return r.id == d.other })
-	w.settled(c, 1)
+	settled := make(map[int64]bool, len(d.item.ids))
+	for _, id := range d.item.ids {
+		settled[id] = true
+	}
+	c.results = slices.DeleteFunc(c.results, func(r result) bool { return settled[r.id] })
+	w.settled(c, len(settled))
 }
 
 // waitSettled returns when no message is held any more: each is settled, or lost with its claim.

@@ -1556,10 +1556,10 @@
 -- function weir_log.receive_plainly_1_1(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.receive_plainly_1_2(p_queue text, p_group text, p_max integer, p_lease interval, p_claims bigint, p_log bigint) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.record_dedup_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_here boolean DEFAULT false) returns bigint[] v - {owner=X/owner}
--- function weir_log.records_0(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
--- function weir_log.records_1(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
--- function weir_log.records_2(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
--- function weir_log.records_3(s weir_internal.source, p_queue integer, p_group integer) returns weir_internal.log_record[] v - {owner=X/owner}
+-- function weir_log.records_0(s weir_internal.source, p_queue integer, p_group integer, p_ids int8multirange) returns weir_internal.log_record[] v - {owner=X/owner}
+-- function weir_log.records_1(s weir_internal.source, p_queue integer, p_group integer, p_ids int8multirange) returns weir_internal.log_record[] v - {owner=X/owner}
+-- function weir_log.records_2(s weir_internal.source, p_queue integer, p_group integer, p_ids int8multirange) returns weir_internal.log_record[] v - {owner=X/owner}
+-- function weir_log.records_3(s weir_internal.source, p_queue integer, p_group integer, p_ids int8multirange) returns weir_internal.log_record[] v - {owner=X/owner}
 -- function weir_log.redeliver(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_claim bigint, p_want integer, p_lease interval, p_now timestamp with time zone) returns weir.message_record[] v - {owner=X/owner}
 -- function weir_log.redrive(p_queue text, p_group text, p_ids bigint[]) returns bigint v {"search_path=pg_catalog, pg_temp"} {owner=X/owner}
 -- function weir_log.refresh_cursor(g weir_internal.groups, p_lane integer, p_stripe integer, p_now timestamp with time zone) returns weir_internal.claim v - {owner=X/owner}

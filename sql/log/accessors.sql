@@ -24,7 +24,7 @@
 --   r           append: the record
 --   p_now       peek: the time
 --   p_claim, p_id  ack: a message of a claim
---   p_ids       ack_all: all messages of the claim; null = whichever they are
+--   p_ids       ack_all: all messages of the claim; null = whichever they are; records: only records with some of these
 --   s           records: where the messages of a claim lie
 --   p_seg       waiting: the segment in that table
 --   p_max       waiting: at most so many records are looked at
@@ -32,7 +32,7 @@
 --   p_low, p_until  unfinished: see weir_log.unfinished. It is stable, so that it reads by one snapshot: a claim that
 --               goes to another between two would be seen in neither hand
 -- Returns: read: the records, the last of them perhaps with more than is wanted. append: whether it was appended.
---   cursor: the newest row of a cursor, null when it has none. records: all records there. waiting: how many messages
+--   cursor: the newest row of a cursor, null when it has none. records: the records there. waiting: how many messages
 --   of the lane or stripe the cursor has not claimed. has_new: whether the open segment has something that is not
 --   visible in c.cur. ack: how many messages it finished; null where it is not as simple as nearly always: see
 --   weir_log.settle. send_plainly: the message's id; null where it is not so simple: see weir_log.send.
@@ -101,7 +101,8 @@ $body$$text$, k, case when k < 3 then 'log_' || k else 'rest' end, case when k =
     end loop;
     for k in 0 .. 3 loop
         execute format($text$
-create or replace function weir_log.records_%1$s(s weir_internal.source, p_queue int, p_group int)
+create or replace function weir_log.records_%1$s(
+    s weir_internal.source, p_queue int, p_group int, p_ids int8multirange)
 returns weir_internal.log_record[]
 language plpgsql
 as $body$
@@ -119,7 +120,8 @@ begin
              where t.queue_no = p_queue and t.lane = s.lane %3$s
                  and (t.txid, t.id) >= (s.to_txid, s.to_pos) and (t.group_no is null or t.group_no = p_group)
              order by t.txid, t.id limit 1)) l
-        where l.group_no is null or l.group_no = p_group);
+        where (l.group_no is null or l.group_no = p_group)
+            and (l.ids is not null or int8range(l.id - l.n + 1, l.id + 1) && p_ids));
 end
 $body$$text$, k, case when k < 3 then 'log_' || k else 'rest' end, case when k = 3 then 'and t.seg = s.seg' end);
     end loop;

@@ -45,10 +45,10 @@ begin
     loop
         v_table := weir_log.segment_table(s.seg);
         case v_table
-            when 0 then v_records := weir_log.records_0(s, p_queue, p_group);
-            when 1 then v_records := weir_log.records_1(s, p_queue, p_group);
-            when 2 then v_records := weir_log.records_2(s, p_queue, p_group);
-            else v_records := weir_log.records_3(s, p_queue, p_group);
+            when 0 then v_records := weir_log.records_0(s, p_queue, p_group, p_ids);
+            when 1 then v_records := weir_log.records_1(s, p_queue, p_group, p_ids);
+            when 2 then v_records := weir_log.records_2(s, p_queue, p_group, p_ids);
+            else v_records := weir_log.records_3(s, p_queue, p_group, p_ids);
         end case;
         exit when weir_log.segment_table(s.seg) = v_table;
     end loop;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -45,6 +46,8 @@ async def work(c, ledger, ready):
     async with weir.connect_async(c.dsn) as client:
         async def handle(message):
             ledger.add(message.payload["n"])
+            if c.handler_ms:
+                await asyncio.sleep(c.handler_ms / 1000)
             if c.perpetual:
                 await client.send(QUEUE, message.payload)
 

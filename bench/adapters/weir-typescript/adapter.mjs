@@ -37,6 +37,7 @@ run({
     const failures = [];
     const handle = async ({ payload }) => {
       ledger.add(payload.n);
+      if (c.handler_ms) await new Promise((resolve) => setTimeout(resolve, c.handler_ms));
       if (c.perpetual) await weir.send(queue, payload);
     };
     const worker = weir.worker(queue, handle, {

@@ -57,12 +57,13 @@ def test_a_cooldown_is_counted_from_the_begin_of_the_call_before() -> None:
 
 
 def test_a_pace_rises_while_handlers_are_quick_and_falls_when_they_are_slow() -> None:
-    pace = Pace(4, 1000)
+    pace = Pace(2, 1000)
+    pace.began(0)
     pace.fetched(True)
-    assert pace.now == 4, "no handler had begun"
+    assert pace.now == 4, "no handler had ended"
     seen = []
     for full in [True] * 9 + [False]:
-        pace.began(0.09)
+        pace.did(0.0001)
         pace.fetched(full)
         seen.append((pace.now, pace.claim_max()))
     assert seen[:2] == [(8, 8), (16, 16)]
@@ -70,7 +71,11 @@ def test_a_pace_rises_while_handlers_are_quick_and_falls_when_they_are_slow() ->
     pace.began(0.05)
     pace.began(0.4)
     pace.fetched(True)
-    assert pace.now == 250
+    assert pace.now == 250, "a message had waited for 0.4 s"
+    for _ in range(20):
+        pace.did(0.002)
+        pace.fetched(True)
+    assert pace.now == pytest.approx(100, abs=1), "in 0.1 s two handlers work off as many"
     assert pace.slowed(200) == 196
     assert (pace.now, pace.slowed(3)) == (4, 0)
 

@@ -1,6 +1,6 @@
 /** How many messages a worker holds, and how much time it leaves between its calls. */
 
-/** How long messages shall wait in a worker for a handler. */
+/** How long messages shall wait in a worker for a handler, at most. */
 const waitMaxMs = 100;
 /** So many messages are many: a claim of them costs little more than one of a few. */
 const many = 1_000;
@@ -12,20 +12,24 @@ const offMax = 64; // windows
 const leaseParts = 200;
 
 /**
- * Decides how many messages a worker holds: many while handlers are quick, so that few calls serve them all, and few
- * when they are slow, so that no message waits here that another worker could begin with.
+ * Decides how many messages a worker holds: as many as its handlers work off in waitMaxMs, so that few calls serve quick
+ * handlers, and no message waits here for slow ones that another worker could begin with.
  */
 export class Pace {
   /** Between least and most. */
   now: number;
+  private readonly least: number;
+  private tookMs = 0; // a handler, by and by
+  private ended = 0; // handlers, since the last fetch
+  private sumMs = 0; // that they took
   private waitMs = 0; // the longest from a claim to the begin of a handler, since the last fetch
-  private begun = false; // a handler did, since the last fetch
 
   constructor(
-    private readonly least: number,
+    private readonly concurrency: number,
     private readonly most: number,
   ) {
-    this.now = least;
+    this.least = Math.min(2 * concurrency, most);
+    this.now = this.least;
   }
 
   /** How many messages a fetch asks for at most: half of many, so that handlers have the other half meanwhile. */
@@ -36,19 +40,28 @@ export class Pace {
   /** Sees a handler begin with a message that was claimed so long ago. */
   began(waitMs: number): void {
     this.waitMs = Math.max(this.waitMs, waitMs);
-    this.begun = true;
+  }
+
+  /** Sees a handler end that took so long. */
+  did(tookMs: number): void {
+    this.ended++;
+    this.sumMs += tookMs;
   }
 
   /**
-   * Sees a fetch: one that got all it asked for raises the number, unless no handler began with a message before it, or
-   * one began with a message that had waited too long.
+   * Sees a fetch. One that got all it asked for doubles the number, if handlers have ended since the one before. A
+   * message that had waited too long lowers it, and so do slow handlers.
    */
   fetched(full: boolean): void {
+    if (this.ended > 0) {
+      const tookMs = this.sumMs / this.ended;
+      this.tookMs = Math.max(this.tookMs > 0 ? (this.tookMs + tookMs) / 2 : tookMs, 1e-6);
+      const most = Math.floor((this.concurrency * waitMaxMs) / this.tookMs);
+      this.now = Math.min(this.now * (full ? 2 : 1), most);
+    }
     if (this.waitMs > waitMaxMs) this.now = Math.floor((this.now * waitMaxMs) / this.waitMs);
-    else if (full && this.begun) this.now *= 2;
     this.now = Math.min(Math.max(this.now, this.least), this.most);
-    this.waitMs = 0;
-    this.begun = false;
+    this.waitMs = this.ended = this.sumMs = 0;
   }
 
   /** Sees a message wait for much too long; how many of those held are too many. */

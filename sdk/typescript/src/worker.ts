@@ -89,8 +89,7 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
     }
     if (!(cooldownMs >= 0)) throw new RangeError(`cooldownMs is ${cooldownMs}, at least 0 is needed`);
     this.at = { queue, group };
-    const most = Math.max(prefetch, concurrency);
-    this.pace = new Pace(Math.min(2 * concurrency, most), most);
+    this.pace = new Pace(concurrency, Math.max(prefetch, concurrency));
     this.cool = new Cooldown(cooldownMs, leaseMs);
     this.limits = { concurrency, leaseMs, graceMs };
     this.renewMs = leaseMs / 3;
@@ -360,8 +359,10 @@ export class Worker<T = unknown, Q extends object = QueueMap> {
         settler.release(line.slice(i));
         return;
       }
-      this.pace.began(performance.now() - held.claim.taken);
+      const began = performance.now();
+      this.pace.began(began - held.claim.taken);
       const { error, finished } = await this.runOne(held);
+      this.pace.did(performance.now() - began);
       if (held.settled || held.claim.lost) continue;
       if (finished) this.settledApart(held);
       else if (error === undefined) settler.ack(held);

@@ -53,11 +53,12 @@ test("a cooldown is counted from the begin of the call before", () => {
 });
 
 test("a pace rises while handlers are quick and falls when they are slow", () => {
-  const pace = new Pace(4, 1_000);
+  const pace = new Pace(2, 1_000);
+  pace.began(0);
   pace.fetched(true);
-  assert.equal(pace.now, 4, "no handler had begun");
+  assert.equal(pace.now, 4, "no handler had ended");
   const seen = [...Array(9).fill(true), false].map((full: boolean) => {
-    pace.began(90);
+    pace.did(0.1);
     pace.fetched(full);
     return [pace.now, pace.claimMax];
   });
@@ -69,7 +70,12 @@ test("a pace rises while handlers are quick and falls when they are slow", () =>
   pace.began(50);
   pace.began(400);
   pace.fetched(true);
-  assert.equal(pace.now, 250);
+  assert.equal(pace.now, 250, "a message had waited for 0.4 s");
+  for (let n = 0; n < 20; n++) {
+    pace.did(2);
+    pace.fetched(true);
+  }
+  assert.ok(pace.now >= 99 && pace.now <= 100, "in 0.1 s two handlers work off a hundred");
   assert.equal(pace.slowed(200), 196);
   assert.deepEqual([pace.now, pace.slowed(3)], [4, 0]);
 });

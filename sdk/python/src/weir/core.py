@@ -87,7 +87,7 @@ class Core:
         self._limited = False
         """The group has a ``concurrency_max``."""
         self._max_attempts = 0
-        self._pace = Pace(min(2 * options.concurrency, options.held_max), options.held_max)
+        self._pace = Pace(options.concurrency, options.held_max)
         self._cool = Cooldown(seconds(options.cooldown), self._lease)
         self._ack_gap = self._cool.time
         """Between the begins of two acks, unless somebody waits for one."""
@@ -254,9 +254,10 @@ class Core:
     def _begin(self, chain: Chain) -> None:
         """Run the handler on the first message of a chain."""
         message = chain.messages.popleft()
-        self._pace.began(time.monotonic() - chain.claim.taken)
+        now = time.monotonic()
+        self._pace.began(now - chain.claim.taken)
         context = Context(message)
-        run = Run(chain, message, context, self._handlers.start(message, context))
+        run = Run(chain, message, context, self._handlers.start(message, context), now)
         self._running.add(run)
         future = run.running.future
         if self._timeout is not None:
@@ -267,6 +268,7 @@ class Core:
         """Take what became of a message, and go on with its chain or another."""
         chain, claim = run.chain, run.chain.claim
         self._running.discard(run)
+        self._pace.did(time.monotonic() - run.began)
         if run.timer is not None:
             run.timer.cancel()
         error = _error_of(run.running.future)

@@ -80,6 +80,8 @@ class Run:
     message: Message[Any]
     context: Context
     running: Running
+    began: float
+    """On the clock of time.monotonic."""
     timer: asyncio.TimerHandle | None = None
     timed_out: bool = False
     cancelled: bool = False
@@ -136,6 +138,16 @@ def acks(claims: Iterable[Claim]) -> list[Item]:
 
 
 def returns(outcomes: Iterable[Outcome]) -> list[Item]:
-    """Turn outcomes into settlements."""
-    ordered = sorted(outcomes, key=lambda outcome: outcome.claim.id)
-    return [(o.claim, Settlement(o.claim.id, o.ids, o.delay, o.reason, o.result), {*o.ids, *o.taken}) for o in ordered]
+    """Turn outcomes into settlements: one for those that are alike, such as of what is given back together."""
+    groups: dict[object, list[Outcome]] = {}
+    for o in sorted(outcomes, key=lambda outcome: outcome.claim.id):
+        alike = object() if o.kind == "finish" else (o.claim.id, o.delay, o.reason)
+        groups.setdefault(alike, []).append(o)
+    return [_settlement(group) for group in groups.values()]
+
+
+def _settlement(alike: list[Outcome]) -> Item:
+    first = alike[0]
+    ids = tuple(id_ for o in alike for id_ in o.ids)
+    taken = {id_ for o in alike for id_ in o.taken}
+    return first.claim, Settlement(first.claim.id, ids, first.delay, first.reason, first.result), {*ids, *taken}

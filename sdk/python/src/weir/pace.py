@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_WAIT_MAX = 0.1  # seconds that messages shall wait in a worker for a handler
+_WAIT_MAX = 0.1  # seconds that messages shall wait in a worker for a handler, at most
 _MANY = 1000  # messages; a claim of so many costs little more than one of a few
 _WORTH = 16  # messages that come during a cooldown: then a fetch for all of them saves that many
 _WINDOW = 0.2
@@ -13,16 +13,19 @@ _LEASE = 200  # how much shorter than a lease it is at least, so that no ack is 
 class Pace:
     """Decides how many messages a worker holds.
 
-    Many while handlers are quick, so that few calls serve them all; few when they are slow, so that no message waits
-    here that another worker could begin with.
+    As many as its handlers work off in ``_WAIT_MAX``, so that few calls serve quick handlers, and no message waits here
+    for slow ones that another worker could begin with.
     """
 
-    def __init__(self, least: int, most: int) -> None:
-        self._least, self._most = least, most
-        self.now = least
+    def __init__(self, concurrency: int, most: int) -> None:
+        self._concurrency, self._most = concurrency, most
+        self._least = min(2 * concurrency, most)
+        self.now = self._least
         """Between the two."""
+        self._took = 0.0  # a handler, by and by
+        self._ended = 0  # handlers, since the last fetch
+        self._sum = 0.0  # that they took
         self._wait = 0.0  # the longest from a claim to the begin of a handler, since the last fetch
-        self._begun = False  # a handler did, since the last fetch
 
     def claim_max(self) -> int:
         """Return how many a fetch asks for at most: half of many, so that handlers have the other half meanwhile."""
@@ -31,20 +34,26 @@ class Pace:
     def began(self, wait: float) -> None:
         """See a handler begin with a message that was claimed so long ago."""
         self._wait = max(self._wait, wait)
-        self._begun = True
+
+    def did(self, took: float) -> None:
+        """See a handler end that took so long."""
+        self._ended += 1
+        self._sum += took
 
     def fetched(self, full: bool) -> None:
         """See a fetch.
 
-        One that got all it asked for raises the number, unless no handler began with a message before it, or one began
-        with a message that had waited too long.
+        One that got all it asked for doubles the number, if handlers have ended since the one before. A message that
+        had waited too long lowers it, and so do slow handlers.
         """
+        if self._ended:
+            took = self._sum / self._ended
+            self._took = max((self._took + took) / 2 if self._took else took, 1e-9)
+            self.now = min(self.now * (2 if full else 1), int(self._concurrency * _WAIT_MAX / self._took))
         if self._wait > _WAIT_MAX:
             self.now = int(self.now * _WAIT_MAX / self._wait)
-        elif full and self._begun:
-            self.now *= 2
         self.now = min(max(self.now, self._least), self._most)
-        self._wait, self._begun = 0.0, False
+        self._wait, self._ended, self._sum = 0.0, 0, 0.0
 
     def slowed(self, held: int) -> int:
         """See a message wait for much too long, and return how many of those held are too many."""
