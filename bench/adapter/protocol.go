@@ -44,8 +44,8 @@ type Command struct {
 	Group     string  `json:"group"`   // the reader that work is of
 	Perpetual bool    `json:"perpetual"`
 	HandlerMS int     `json:"handler_ms"` // that a handler takes
-	LeaseS    int     `json:"lease_s"` // after how long a dead worker's messages are somebody else's; 0: as it is
-	Ledger    string  `json:"ledger"`  // directory for the ledgers of work
+	LeaseS    int     `json:"lease_s"`    // after how long a dead worker's messages are somebody else's; 0: as it is
+	Ledger    string  `json:"ledger"`     // directory for the ledgers of work
 }
 
 // Signal is every later line that an adapter reads.

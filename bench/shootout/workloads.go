@@ -31,9 +31,9 @@ type Workload struct {
 	LeaseS    int     `json:"lease_s,omitempty"`
 	HandlerMS int     `json:"handler_ms,omitempty"` // that a handler takes
 	Processes int     `json:"processes,omitempty"`  // of workers, each with as many consumers; 0: as the system has it
-	Against   string  `json:"against,omitempty"` // the workload that it is held against, by the ratio of their rates
-	Long      int     `json:"long,omitempty"`    // times as long as others
-	Once      bool    `json:"once,omitempty"`    // not repeated: done when all others are
+	Against   string  `json:"against,omitempty"`    // the workload that it is held against, by the ratio of their rates
+	Long      int     `json:"long,omitempty"`       // times as long as others
+	Once      bool    `json:"once,omitempty"`       // not repeated: done when all others are
 }
 
 // Sections of the report, in their order.

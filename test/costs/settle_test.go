@@ -32,6 +32,7 @@ func TestANackOfOneMessageCostsTheSameInALargeClaimAsInASmallOne(t *testing.T) {
 		}
 	}
 	if cost[1] > 2*cost[0] {
-		t.Errorf("a nack of one message takes %d buffers in a claim of 100, and %d in one of %d", cost[0], cost[1], 100*records)
+		t.Errorf("a nack of one message takes %d buffers in a claim of 100, and %d in one of %d",
+			cost[0], cost[1], 100*records)
 	}
 }

@@ -12,8 +12,8 @@ const offMax = 64; // windows
 const leaseParts = 200;
 
 /**
- * Decides how many messages a worker holds: as many as its handlers work off in waitMaxMs, so that few calls serve quick
- * handlers, and no message waits here for slow ones that another worker could begin with.
+ * Decides how many messages a worker holds: as many as its handlers work off in waitMaxMs, so that few calls serve
+ * quick handlers, and no message waits here for slow ones that another worker could begin with.
  */
 export class Pace {
   /** Between least and most. */
