@@ -22,9 +22,9 @@ type WorkerOptions struct {
 	Group       string // DefaultGroup
 	Concurrency int    // handlers that run at once: 10
 	// Prefetch is how many messages are held at most, running ones included: 10,000, or twice Concurrency where that is
-	// more. A worker holds twice its Concurrency, and more, up to 32 MiB, as long as a message waits here for a handler no
-	// longer than a tenth of a second. Of an ordered group up to twice as many are, while there are fewer keys among them
-	// than handlers.
+	// more. A worker holds as many as its handlers work off in a tenth of a second, up to 32 MiB, and twice its
+	// Concurrency at least. Of an ordered group up to twice as many are, while there are fewer keys among them than
+	// handlers.
 	Prefetch int
 	// Cooldown is the least time between the begins of two acks, unless other messages may wait for one, and of two
 	// fetches while so many messages come that each then serves sixteen and more: 5 ms. Below 0: none. Acks of an ordered

@@ -39,7 +39,7 @@ export interface WorkerOptions<T = unknown, Q extends object = QueueMap> {
   concurrency?: number | undefined;
   /**
    * Messages held at most, those that run included: 1,000 unless given, or twice the concurrency where that is more.
-   * A worker holds twice its concurrency, and more as long as handlers begin with each within a tenth of a second.
+   * A worker holds as many as its handlers work off in a tenth of a second, and twice its concurrency at least.
    */
   prefetch?: number | undefined;
   /**
