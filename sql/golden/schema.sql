@@ -355,6 +355,7 @@
 -- column weir_internal.bindings.words no. 5 integer p 
 -- column weir_internal.cancellations.at no. 4 timestamp with time zone p not null 
 -- column weir_internal.cancellations.id no. 2 bigint p not null 
+-- column weir_internal.cancellations.moved no. 6 boolean p not null default false
 -- column weir_internal.cancellations.queue_no no. 1 integer p not null 
 -- column weir_internal.cancellations.reason no. 5 text x 
 -- column weir_internal.cancellations.txid no. 3 xid8 p not null 
@@ -401,7 +402,7 @@
 -- column weir_internal.dead_letters.payload no. 6 text x 
 -- column weir_internal.dead_letters.queue_no no. 1 integer p not null 
 -- column weir_internal.dead_letters.reason no. 11 text x 
--- column weir_internal.delayed_row.attempts no. 6 smallint p 
+-- column weir_internal.delayed_row.attempts no. 6 integer p 
 -- column weir_internal.delayed_row.body no. 10 bytea x 
 -- column weir_internal.delayed_row.due_at no. 4 timestamp with time zone p 
 -- column weir_internal.delayed_row.enqueued_at no. 11 timestamp with time zone p 
@@ -475,7 +476,7 @@
 -- column weir_internal.job_event.reason no. 9 text x 
 -- column weir_internal.job_event.txid no. 5 xid8 p 
 -- column weir_internal.job_event.what no. 3 smallint p 
--- column weir_internal.key_queue_row.attempts no. 6 smallint p 
+-- column weir_internal.key_queue_row.attempts no. 6 integer p 
 -- column weir_internal.key_queue_row.body no. 10 bytea x 
 -- column weir_internal.key_queue_row.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_internal.key_queue_row.group_no no. 2 integer p 
@@ -494,7 +495,7 @@
 -- column weir_internal.key_turn.pos no. 5 bigint p 
 -- column weir_internal.key_turn.state no. 4 "char" p 
 -- column weir_internal.keyed_queues.queue_no no. 1 integer p not null 
--- column weir_internal.log_record.attempts no. 9 smallint[] x 
+-- column weir_internal.log_record.attempts no. 9 integer[] x 
 -- column weir_internal.log_record.bodies no. 14 bytea[] x 
 -- column weir_internal.log_record.enqueued_at no. 7 timestamp with time zone p 
 -- column weir_internal.log_record.enqueued_times no. 10 timestamp with time zone[] x 
@@ -517,7 +518,7 @@
 -- column weir_internal.logs.schema_name no. 3 text x not null 
 -- column weir_internal.logs.segment_bytes no. 6 bigint p not null default 67108864
 -- column weir_internal.logs.unlogged no. 5 boolean p not null default false
--- column weir_internal.parked_row.attempts no. 7 smallint p 
+-- column weir_internal.parked_row.attempts no. 7 integer p 
 -- column weir_internal.parked_row.body no. 11 bytea x 
 -- column weir_internal.parked_row.due_at no. 13 timestamp with time zone p 
 -- column weir_internal.parked_row.enqueued_at no. 12 timestamp with time zone p 
@@ -755,7 +756,7 @@
 -- column weir_log.dedup_1.key no. 2 uuid p not null 
 -- column weir_log.dedup_1.queue_no no. 1 integer p not null 
 -- column weir_log.dedup_1.txid no. 5 xid8 p 
--- column weir_log.delayed.attempts no. 6 smallint p 
+-- column weir_log.delayed.attempts no. 6 integer p 
 -- column weir_log.delayed.body no. 10 bytea x 
 -- column weir_log.delayed.due_at no. 4 timestamp with time zone p not null 
 -- column weir_log.delayed.enqueued_at no. 11 timestamp with time zone p 
@@ -767,7 +768,7 @@
 -- column weir_log.delayed.queue_no no. 2 integer p not null 
 -- column weir_log.delayed.reason no. 12 text x 
 -- column weir_log.delayed.txid no. 1 xid8 p not null 
--- column weir_log.in_key_queues.attempts no. 6 smallint p 
+-- column weir_log.in_key_queues.attempts no. 6 integer p 
 -- column weir_log.in_key_queues.body no. 10 bytea x 
 -- column weir_log.in_key_queues.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_log.in_key_queues.group_no no. 2 integer p 
@@ -796,7 +797,7 @@
 -- column weir_log.jobs_1.reason no. 9 text x 
 -- column weir_log.jobs_1.txid no. 5 xid8 p 
 -- column weir_log.jobs_1.what no. 3 smallint p not null 
--- column weir_log.key_queues.attempts no. 6 smallint p 
+-- column weir_log.key_queues.attempts no. 6 integer p 
 -- column weir_log.key_queues.body no. 10 bytea x 
 -- column weir_log.key_queues.enqueued_at no. 11 timestamp with time zone p 
 -- column weir_log.key_queues.group_no no. 2 integer p not null 
@@ -814,7 +815,7 @@
 -- column weir_log.key_turns.no no. 3 bigint p not null 
 -- column weir_log.key_turns.pos no. 5 bigint p not null 
 -- column weir_log.key_turns.state no. 4 "char" p not null 
--- column weir_log.log_0.attempts no. 9 smallint[] x 
+-- column weir_log.log_0.attempts no. 9 integer[] x 
 -- column weir_log.log_0.bodies no. 14 bytea[] e 
 -- column weir_log.log_0.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.log_0.enqueued_times no. 10 timestamp with time zone[] x 
@@ -828,7 +829,7 @@
 -- column weir_log.log_0.payloads no. 13 text[] e not null 
 -- column weir_log.log_0.queue_no no. 4 integer p not null 
 -- column weir_log.log_0.txid no. 1 xid8 p not null default pg_current_xact_id()
--- column weir_log.log_1.attempts no. 9 smallint[] x 
+-- column weir_log.log_1.attempts no. 9 integer[] x 
 -- column weir_log.log_1.bodies no. 14 bytea[] e 
 -- column weir_log.log_1.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.log_1.enqueued_times no. 10 timestamp with time zone[] x 
@@ -842,7 +843,7 @@
 -- column weir_log.log_1.payloads no. 13 text[] e not null 
 -- column weir_log.log_1.queue_no no. 4 integer p not null 
 -- column weir_log.log_1.txid no. 1 xid8 p not null default pg_current_xact_id()
--- column weir_log.log_2.attempts no. 9 smallint[] x 
+-- column weir_log.log_2.attempts no. 9 integer[] x 
 -- column weir_log.log_2.bodies no. 14 bytea[] e 
 -- column weir_log.log_2.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.log_2.enqueued_times no. 10 timestamp with time zone[] x 
@@ -856,7 +857,7 @@
 -- column weir_log.log_2.payloads no. 13 text[] e not null 
 -- column weir_log.log_2.queue_no no. 4 integer p not null 
 -- column weir_log.log_2.txid no. 1 xid8 p not null default pg_current_xact_id()
--- column weir_log.parked.attempts no. 7 smallint p 
+-- column weir_log.parked.attempts no. 7 integer p 
 -- column weir_log.parked.body no. 11 bytea x 
 -- column weir_log.parked.due_at no. 13 timestamp with time zone p 
 -- column weir_log.parked.enqueued_at no. 12 timestamp with time zone p 
@@ -873,7 +874,7 @@
 -- column weir_log.parked.queue_no no. 1 integer p 
 -- column weir_log.parked.reason no. 17 text x 
 -- column weir_log.parked.was_delayed no. 15 boolean p 
--- column weir_log.rest.attempts no. 9 smallint[] x 
+-- column weir_log.rest.attempts no. 9 integer[] x 
 -- column weir_log.rest.bodies no. 14 bytea[] e 
 -- column weir_log.rest.enqueued_at no. 7 timestamp with time zone p not null 
 -- column weir_log.rest.enqueued_times no. 10 timestamp with time zone[] x 
@@ -1374,6 +1375,7 @@
 -- function weir_log.drop_keys(q weir_internal.queues, p_keys uuid[], p_ids bigint[], p_table integer) returns void v - {owner=X/owner}
 -- function weir_log.drop_keys_0(p_queue integer, p_keys uuid[], p_ids bigint[]) returns void v - {owner=X/owner}
 -- function weir_log.drop_keys_1(p_queue integer, p_keys uuid[], p_ids bigint[]) returns void v - {owner=X/owner}
+-- function weir_log.drop_moved(p_claim bigint, p_ids bigint[]) returns void v - {owner=X/owner}
 -- function weir_log.due_at(p_delay interval) returns timestamp with time zone v - {owner=X/owner}
 -- function weir_log.due_heads(q weir_internal.queues, g weir_internal.groups, p_max integer, p_now timestamp with time zone, OUT key_queues text[], OUT alone boolean[]) returns record v - {owner=X/owner}
 -- function weir_log.empty_segments() returns integer v - {owner=X/owner}
@@ -1646,7 +1648,7 @@
 -- function weir_log.waiting_1(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.waiting_2(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
 -- function weir_log.waiting_3(c weir_internal.claim, p_queue integer, p_seg bigint, p_since timestamp with time zone, p_max bigint) returns bigint v - {owner=X/owner}
--- function weir_log.waiting_records(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer) returns TABLE(id bigint, n integer, ids bigint[], attempts smallint[], keys text[], payloads text[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], bodies bytea[], after bigint, txid xid8) v - {owner=X/owner}
+-- function weir_log.waiting_records(q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max integer) returns TABLE(id bigint, n integer, ids bigint[], attempts integer[], keys text[], payloads text[], headers jsonb[], enqueued_at timestamp with time zone, enqueued_times timestamp with time zone[], bodies bytea[], after bigint, txid xid8) v - {owner=X/owner}
 -- function weir_log.waits_for_leaving(q weir_internal.queues, g weir_internal.groups) returns boolean v - {owner=X/owner}
 -- function weir_log.wake(q weir_internal.queues) returns void v - {owner=X/owner}
 -- function weir_log.write_inflight(g weir_internal.groups, p_claims bigint[]) returns void v - {owner=X/owner}

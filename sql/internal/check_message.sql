@@ -34,6 +34,11 @@ begin
     if strpos(p_payload, E'\\u') > 0 then
         perform p_payload::jsonb;
     end if;
+    if p_bytes_max = 0 then
+        raise exception 'queue "%" takes no messages from weir.send and its kin', p_queue
+            using errcode = 'WR006',
+            hint = 'It belongs to a face, which numbers its messages itself. Send with that: pgmq.send.';
+    end if;
     if v_bytes > p_bytes_max then
         raise exception 'a message for queue "%" has % octets, the limit is %', p_queue, v_bytes, p_bytes_max
             using errcode = 'WR008',

@@ -294,7 +294,7 @@ begin
     for c in
         select * from weir_log.claims_%1$s o
         where o.kind = 'c' and o.group_no = p_group and o.lane = p_lane and o.stripe = p_stripe and o.id >= p_low
-            and o.claim is not null
+            and o.claim is not null and o.deadline <= p_until -- which is only ever extended
             and (select true from weir_log.claims_%1$s d -- settled as a whole, as nearly always
                  where d.claim = o.claim and d.kind = 'D' and d.ids is null limit 1) is null
             and (o.n > 1 or (select true from weir_log.claims_%1$s d

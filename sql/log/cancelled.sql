@@ -1,7 +1,10 @@
--- weir_log.cancelled(p_queue, p_claims), weir_log.drop_cancelled(p, p_out, p_max, p_lease, p_now, p_limited)
+-- weir_log.cancelled(p_queue, p_claims), weir_log.drop_cancelled(p, p_out, p_max, p_lease, p_now, p_limited),
+-- weir_log.drop_moved(p_claim, p_ids)
 -- cancelled: which jobs under some claims were cancelled since they were claimed. drop_cancelled: takes the jobs that
 -- were cancelled out of what a receive is about to return, and finishes them; when all were, there may be others, which
--- it claims instead.
+-- it claims instead. What was moved is left out where it comes fresh out of its lane, which is where no record has
+-- attempts; its copy elsewhere has some. drop_moved: takes what was moved out of the claim's row of its lane, which
+-- nobody has seen yet. To finish it there would finish the copy too, when the same claim has that.
 --
 -- Parameters:
 --   p_queue    name of the queue
@@ -12,6 +15,7 @@
 --   p_lease    how long they are the caller's
 --   p_now      time against which leases expire
 --   p_limited  the group has limits, and its turn is the caller's
+--   p_claim, p_ids  a claim made in this transaction, and messages that were moved
 -- Returns: cancelled: one row a job; drop_cancelled: records without those jobs.
 -- Raises: cancelled: WR001, WR019; drop_cancelled: WR016
 -- Locks: cancelled: ACCESS SHARE on the claim log; drop_cancelled: as claim_all, and the advisory locks of the claims,
@@ -37,7 +41,7 @@ begin
         s := weir_log.claim_state(claim_id);
         return query
         select claim_id, n.id from weir_internal.cancellations n
-        where n.queue_no = q.no and n.id <@ (s.ids - s.done - s.taken)
+        where n.queue_no = q.no and not n.moved and n.id <@ (s.ids - s.done - s.taken)
             and exists (select from weir_internal.groups g where g.no = (s.parts[1]).group_no and g.queue_no = q.no);
     end loop;
 end
@@ -50,8 +54,11 @@ language plpgsql
 as $$
 declare
     o weir.message_record;
+    s record;
     v_out weir.message_record[];
     v_ids bigint[];
+    v_moved bigint[];
+    v_finished int8multirange;
     v_gone bigint[];
 begin
     p.with_cancelled := true;
@@ -60,9 +67,18 @@ begin
         foreach o in array p_out loop
             v_ids := coalesce(o.ids, array(select o.first_id + i from generate_series(0, o.n - 1) i));
             v_gone := array(
-                select c.id from weir_internal.cancellations c where c.queue_no = (p.q).no and c.id = any(v_ids));
+                select c.id from weir_internal.cancellations c
+                where c.queue_no = (p.q).no and c.id = any(v_ids) and (o.attempts is null or not c.moved));
             if cardinality(v_gone) > 0 then
-                perform weir_log.settle((p.q).name, o.claim_id, v_gone, 'ack', null, null);
+                v_moved := array(select n.id from weir_internal.cancellations n
+                                 where n.queue_no = (p.q).no and n.id = any(v_gone) and n.moved);
+                perform weir_log.drop_moved(o.claim_id, v_moved) where cardinality(v_moved) > 0;
+                v_finished := (select range_agg(int8range(i, i, '[]')) from unnest(v_gone) i where i <> all(v_moved));
+                if v_finished is not null then -- the claim is seen by nobody yet, and its lease may be none
+                    s := weir_log.claim_state(o.claim_id);
+                    perform weir_log.settle_messages(p.q, p.g, s.parts, v_finished, s.ids - s.done - s.taken, s.parked,
+                        'ack', null, null);
+                end if;
                 select count(*), (array_agg(u.id order by u.i))[1], array_agg(u.id order by u.i),
                     case when o.attempts is not null then array_agg(u.attempt order by u.i) end,
                     case when o.keys is not null then array_agg(u.key order by u.i) end,
@@ -83,5 +99,23 @@ begin
         p_out := weir_log.claim_all(p, p_max, p_lease, p_now, p_limited);
     end loop;
     return v_out;
+end
+$$;
+create or replace function weir_log.drop_moved(p_claim bigint, p_ids bigint[])
+returns void
+language plpgsql
+as $$
+declare
+    v_ids int8multirange := (select range_agg(int8range(i, i, '[]')) from unnest(p_ids) i);
+begin
+    for k in 0 .. 1 loop
+        execute format(
+            'update weir_log.claims_%s c
+             set ids = nullif(c.ids - $2, ''{}''), n = nullif(weir_internal.count_ids(c.ids - $2), 0),
+                 claim = case when not c.ids <@ $2 then c.claim end,
+                 deadline = case when not c.ids <@ $2 then c.deadline end
+             where c.kind = ''c'' and c.claim = $1 and c.lane >= 0 and c.ids && $2', k)
+        using p_claim, v_ids;
+    end loop;
 end
 $$;

@@ -45,7 +45,8 @@ begin
     end if;
     return query
     select u.id, case when u.claim is not null then 'running'
-                      when exists (select from weir_internal.cancellations c where c.queue_no = q.no and c.id = u.id)
+                      when exists (select from weir_internal.cancellations c
+                                   where c.queue_no = q.no and c.id = u.id and not c.moved)
                       then 'cancelled' else 'waiting' end,
         u.claim
     from (select s.id, max(s.claim) as claim from unnest(v.ids, v.claims) s (id, claim) group by s.id) u;

@@ -12,7 +12,7 @@
 create or replace function weir_log.waiting_records(
     q weir_internal.queues, g weir_internal.groups, c weir_internal.claim, p_max int)
 returns table (
-    id bigint, n int, ids bigint[], attempts smallint[], keys text[], payloads text[], headers jsonb[],
+    id bigint, n int, ids bigint[], attempts int[], keys text[], payloads text[], headers jsonb[],
     enqueued_at timestamptz, enqueued_times timestamptz[], bodies bytea[], after bigint, txid xid8)
 language plpgsql
 as $$

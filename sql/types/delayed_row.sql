@@ -7,7 +7,7 @@ create type weir_internal.delayed_row as (
     group_no    int,         -- the group; null: all
     due_at      timestamptz, -- not delivered before
     id          bigint,      -- the message
-    attempts    smallint,    -- deliveries so far
+    attempts    int,         -- deliveries so far
     key         text,
     headers     jsonb,
     payload     text,        -- JSON as sent; null: it has a body

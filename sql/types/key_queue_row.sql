@@ -7,7 +7,7 @@ create type weir_internal.key_queue_row as (
     key_queue   text,        -- 'k' and the key; of messages without one 'l'
     no          bigint,      -- order in the key queue
     id          bigint,      -- the message
-    attempts    smallint,    -- deliveries so far
+    attempts    int,         -- deliveries so far
     key         text,
     headers     jsonb,
     payload     text,        -- JSON as sent; null: it has a body

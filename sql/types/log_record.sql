@@ -11,7 +11,7 @@ create type weir_internal.log_record as (
     group_no       int,           -- the one group that it is for; null: all
     enqueued_at    timestamptz,   -- when they were sent, where enqueued_times is null
     ids            bigint[],      -- all ids, when they are not consecutive
-    attempts       smallint[],    -- deliveries before, when there were any
+    attempts       int[],         -- deliveries before, when there were any
     enqueued_times timestamptz[], -- when each was sent, when not by one call
     keys           text[],        -- null when none has a key
     headers        jsonb[],       -- null when none has headers

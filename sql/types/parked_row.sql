@@ -8,7 +8,7 @@ create type weir_internal.parked_row as (
     no          bigint,      -- order in the key queue
     lane        int,         -- the lane it came from
     id          bigint,      -- the message
-    attempts    smallint,    -- deliveries so far
+    attempts    int,         -- deliveries so far
     key         text,
     headers     jsonb,
     payload     text,        -- JSON as sent; null: it has a body
