@@ -3,7 +3,7 @@ package sql
 
 import "embed"
 
-// FS holds install.sql and the files it lists.
+// FS holds install.sql and the files it lists, and the faces, each with an install.sql of its own.
 //
-//go:embed *.sql types tables internal log functions
+//go:embed *.sql types tables internal log functions faces
 var FS embed.FS

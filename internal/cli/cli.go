@@ -90,7 +90,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.up(), a.serve(), a.dsnCommand(), a.install(), a.uninstall(), a.adopt(), a.version(), exitCodesTopic(),
 		a.status(), a.top(), a.ready(), a.doctor(),
-		a.queue(), a.group(), a.log(), a.grant(), a.revoke(), a.token(), a.topic(), a.job(), a.schedule(),
+		a.queue(), a.group(), a.log(), a.face(), a.grant(), a.revoke(), a.token(), a.topic(), a.job(), a.schedule(),
 		a.send(), a.publish(), a.receive(), a.ack(), a.nack(), a.release(), a.reject(), a.extend(),
 		a.get(), a.peek(), a.tail(), a.claims(), a.delayed(), a.parkedKeys(), a.dead(),
 		a.bench(),

@@ -474,6 +474,41 @@ func TestInstallPutsTheEngineIntoAnyDatabaseAndPrintsItForOthers(t *testing.T) {
 	s.fails(1, "hint: The engine is not in this database", "", "queue", "list")
 }
 
+func TestFacesAreInstalledListedAndRemoved(t *testing.T) {
+	t.Parallel()
+	s := &shell{T: t, db: pgtest.New(t, pgtest.Options{Bare: true})}
+	s.fails(1, "Run weir install first", "", "face", "install", "pgmq")
+	s.fails(2, `no such face: "sqs"; there is pgmq`, "", "face", "install", "sqs")
+	s.fails(2, "no such face", "", "face", "uninstall", "../pgmq", "--yes")
+	s.fails(2, "no such face", "", "install", "--print", "--face", "sqs")
+	if out := s.ok("", "install", "--face", "pgmq"); out != "engine "+migrate.Version()+" is in place\n" {
+		t.Errorf("install printed %q", out)
+	}
+	if out := s.ok("", "face", "install", "pgmq"); out != "face pgmq is in place\n" {
+		t.Errorf("face install printed %q", out)
+	}
+	s.db.Exec(t, "select pgmq.create('q'), pgmq.send('q', '1')")
+	s.db.Exec(t, "drop function pgmq.list_queues()")
+	s.ok("", "install")
+	if out := s.ok("", "face", "list"); !strings.Contains(out, "pgmq  Weir's face of PGMQ 1.13") {
+		t.Errorf("face list printed %q", out)
+	}
+	if n := pgtest.QueryVal[int](t, s.db, "select count(*) from pgmq.list_queues()"); n != 1 {
+		t.Errorf("%d queues after an upgrade of the engine", n)
+	}
+	if out := s.ok("", "install", "--print", "--face", "pgmq"); !strings.Contains(out, "function pgmq.send(") ||
+		!strings.Contains(out, "create schema if not exists weir;") {
+		t.Errorf("printed %d bytes", len(out))
+	}
+	s.fails(2, "Say --yes", "", "face", "uninstall", "pgmq")
+	if out := s.ok("", "face", "uninstall", "pgmq", "--yes"); out != "face pgmq is gone, with all its queues\n" {
+		t.Errorf("face uninstall printed %q", out)
+	}
+	if out := s.ok("", "-o", "json", "face", "list"); out != "[]\n" {
+		t.Errorf("face list printed %q", out)
+	}
+}
+
 func TestHelpListsTheExitCodes(t *testing.T) {
 	t.Parallel()
 	var out, errors strings.Builder

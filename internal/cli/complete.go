@@ -23,14 +23,14 @@ var enumerations = map[string][]string{
 	"sort": {"n", "w", "c", "l", "d", "o", "i", "u", "b"}, "allow": {"produce", "consume", "admin", "read"},
 	"mode": {"balanced", "overload", "soak"}, "via": {"sql", "http"}, "acks": {"gathered", "each"},
 	"state":   {"waiting", "running", "done", "failed", "cancelled"},
-	"setting": {"best", "default", "both"}, "POSITION": {"start", "end"},
+	"setting": {"best", "default", "both"}, "POSITION": {"start", "end"}, "FACE": {"pgmq"}, "face": {"pgmq"},
 }
 
 // one is an argument that the usage line writes as the words it may be.
 var one = regexp.MustCompile(`^[a-z]+(\|[a-z]+)+$`)
 
 // nouns are arguments that are no files.
-var nouns = regexp.MustCompile(`^(QUEUE|GROUP|LOG|NAME|TOPIC|PATTERN)$`)
+var nouns = regexp.MustCompile(`^(QUEUE|GROUP|LOG|FACE|NAME|TOPIC|PATTERN)$`)
 
 // completeAll has shells complete the arguments of a command and of those below it, as their usage lines name them.
 func (a *app) completeAll(c *cobra.Command) {

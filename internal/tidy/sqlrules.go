@@ -1,14 +1,19 @@
 package tidy
 
 import (
+	"path"
 	"regexp"
 	"strings"
 )
 
 // Folders of sql/ by what their files hold.
 var (
-	headerDirs = []string{"sql/functions/", "sql/internal/", "sql/log/"}
+	headerDirs = []string{
+		"sql/functions/", "sql/internal/", "sql/log/", "sql/faces/pgmq/functions/", "sql/faces/pgmq/internal/",
+	}
 	listedDirs = []string{"sql/upgrade/", "sql/tables/", "sql/types/", "sql/functions/", "sql/internal/", "sql/log/"}
+	// Each face has a list of its own.
+	faceDirs = map[string][]string{"sql/faces/pgmq/install.sql": {"sql/faces/pgmq/"}}
 )
 
 // sqlLinesMax is how long a file with a function may get.
@@ -22,7 +27,7 @@ func sqlRules() []Rule {
 		{"sql-definer", "A definer function pins search_path and puts pg_temp last.", checkDefiner},
 		{"sql-format", "SQL keywords are lower case; no tabs, no trailing spaces, one newline last.", checkFormat},
 		{"sql-table-file", "One table or type a file, named like it; each column is explained.", checkTableFile},
-		{"sql-install", "sql/install.sql lists each file that an install runs once, and none that is missing.", checkInstall},
+		{"sql-install", "An install.sql lists each file that it runs once, and none that is missing.", checkInstall},
 		{"sql-upgrade-name", "Upgrade steps are called NNNN_what.sql, each number once.", checkUpgradeNames},
 		{"sql-one-go-file", "embed.go is the only Go file in sql/.", checkEmbed},
 	}
@@ -88,7 +93,7 @@ func headOf(f *File) head {
 }
 
 var (
-	headNamePat = regexp.MustCompile(`^ weir\w*\.\w+`)
+	headNamePat = regexp.MustCompile(`^ (?:weir\w*|pgmq)\.\w+`)
 	likePat     = regexp.MustCompile(`^ Parameters: .*\b(?:as|those of) weir`)
 	codePat     = regexp.MustCompile(`\bWR\d{3}\b`)
 )
@@ -226,9 +231,9 @@ func checkFormat(t *Tree, report Report) {
 }
 
 func checkTableFile(t *Tree, report Report) {
-	for _, f := range t.under(".sql", "sql/tables/", "sql/types/") {
+	for _, f := range t.under(".sql", "sql/tables/", "sql/types/", "sql/faces/pgmq/tables/", "sql/faces/pgmq/types/") {
 		want := "table"
-		if f.in("sql/types/") {
+		if strings.Contains(f.Path, "/types/") {
 			want = "type"
 		}
 		if len(headOf(f).lines) == 0 {
@@ -298,7 +303,14 @@ func commentOnColumn(f *File, name string) bool {
 var includePat = regexp.MustCompile(`^\\(?:ir|include_relative)\s+'?([^'\s]+)'?\s*$`)
 
 func checkInstall(t *Tree, report Report) {
-	const toc = "sql/install.sql"
+	checkList(t, report, "sql/install.sql", listedDirs)
+	for toc, dirs := range faceDirs {
+		checkList(t, report, toc, dirs)
+	}
+}
+
+// checkList compares a table of contents with what is in folders, scripts that stand by themselves apart.
+func checkList(t *Tree, report Report, toc string, dirs []string) {
 	f := t.file(toc)
 	if f == nil {
 		return
@@ -309,7 +321,7 @@ func checkInstall(t *Tree, report Report) {
 		if m == nil {
 			continue
 		}
-		name := "sql/" + m[1]
+		name := path.Join(path.Dir(toc), m[1])
 		if t.file(name) == nil {
 			report(toc, i+1, "%s is not there", name)
 		}
@@ -318,8 +330,8 @@ func checkInstall(t *Tree, report Report) {
 		}
 		seen[name] = true
 	}
-	for _, f := range t.under(".sql", listedDirs...) {
-		if !seen[f.Path] {
+	for _, f := range t.under(".sql", dirs...) {
+		if !seen[f.Path] && f.base() != "install" && f.base() != "uninstall" {
 			report(toc, 0, "%s is not listed", f.Path)
 		}
 	}
