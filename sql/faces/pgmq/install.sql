@@ -9,12 +9,15 @@ begin;
 \ir types/queue_record.sql
 \ir types/metrics_result.sql
 \ir tables/meta.sql
+\ir tables/topic_bindings.sql
+\ir tables/notifies.sql
 -- Helpers
 \ir internal/span_key.sql
 \ir indexes.sql
 \ir internal/guard.sql
 \ir internal/find.sql
 \ir internal/accessors.sql
+\ir internal/notify.sql
 \ir internal/append.sql
 \ir internal/delay.sql
 \ir internal/fetch.sql
@@ -45,7 +48,14 @@ begin;
 \ir functions/set_vt.sql
 \ir functions/delete.sql
 \ir functions/archive.sql
--- Figures
+-- Topics
+\ir functions/validate_topic_pattern.sql
+\ir functions/bind_topic.sql
+\ir functions/list_topic_bindings.sql
+\ir functions/send_topic.sql
+\ir functions/send_batch_topic.sql
+-- Figures, and notifications
+\ir functions/enable_notify_insert.sql
 \ir functions/metrics.sql
 revoke all on all routines in schema pgmq from public;
 comment on schema pgmq is 'Weir''s face of PGMQ 1.13';

@@ -252,3 +252,171 @@ select pgmq.create('q')
 select pgmq.send('q', '{"again": 1}')
 
 select * from pgmq.read('q', 1000, 10)
+
+select pgmq.validate_topic_pattern('logs.*.error')
+
+select pgmq.validate_topic_pattern(null)
+
+select pgmq.validate_topic_pattern('')
+
+select pgmq.validate_topic_pattern(repeat('x', 256))
+
+select pgmq.validate_topic_pattern('a b')
+
+select pgmq.validate_topic_pattern('.a')
+
+select pgmq.validate_topic_pattern('a.')
+
+select pgmq.validate_topic_pattern('a..b')
+
+select pgmq.validate_topic_pattern('a.**')
+
+select pgmq.validate_topic_pattern('a.##')
+
+select pgmq.validate_topic_pattern('a.#*')
+
+select pgmq.validate_topic_pattern('a.*#')
+
+select pgmq.validate_routing_key('a.b-c_d.1')
+
+select pgmq.validate_routing_key(null)
+
+select pgmq.validate_routing_key(repeat('x', 256))
+
+select pgmq.validate_routing_key('a.*')
+
+select pgmq.validate_routing_key('.a')
+
+select pgmq.validate_routing_key('a.')
+
+select pgmq.validate_routing_key('a..b')
+
+select pgmq.create('t1')
+
+select pgmq.create('t2')
+
+select pgmq.bind_topic('logs.*', 't1')
+
+select pgmq.bind_topic('logs.*', 't1')
+
+select pgmq.bind_topic(pattern => 'logs.#', queue_name => 't1')
+
+select pgmq.bind_topic('#.error', 't2')
+
+select pgmq.bind_topic('a.*.c', 't2')
+
+select pgmq.bind_topic('bad..pattern', 't1')
+
+select pgmq.bind_topic('logs.*', 'none')
+
+select pgmq.bind_topic('logs.*', null)
+
+select pgmq.bind_topic('logs.*', '')
+
+select * from pgmq.list_topic_bindings()
+
+select * from pgmq.list_topic_bindings('t1')
+
+select * from pgmq.list_topic_bindings('none')
+
+select * from pgmq.test_routing('logs.api.error')
+
+select * from pgmq.test_routing('logs')
+
+select * from pgmq.test_routing('a.b.c')
+
+select * from pgmq.test_routing('a..c')
+
+select pgmq.send_topic('logs.error', '{"no": 1}')
+
+select pgmq.send_topic('logs.error', '{"no": 2}', 1000)
+
+select pgmq.send_topic('logs.error', '{"no": 3}', '{"h": 1}', 0)
+
+select pgmq.send_topic('logs.error', '{"no": 4}', null, 0)
+
+select pgmq.send_topic('nobody', '{"no": 5}')
+
+select pgmq.send_topic('logs.error', null)
+
+select pgmq.send_topic('logs.error', '1', -1)
+
+select pgmq.send_topic('logs.error', '1', null::int)
+
+select pgmq.send_topic('logs.', '1')
+
+select * from pgmq.send_batch_topic('logs.error', array['{"no": 6}', '{"no": 7}']::jsonb[])
+
+select * from pgmq.send_batch_topic('logs.error', array['{"no": 8}']::jsonb[], array['{"h": 2}']::jsonb[])
+
+select * from pgmq.send_batch_topic('logs.error', array['{"no": 9}']::jsonb[], 2000)
+
+select * from pgmq.send_batch_topic('logs.error', array['{"no": 10}']::jsonb[], now() + interval '3000 seconds')
+
+select * from pgmq.send_batch_topic('logs.error', array['{"no": 11}']::jsonb[], array['{"h": 3}']::jsonb[], 2000)
+
+select * from pgmq.send_batch_topic('logs.error', array['{"no": 12}']::jsonb[], null, now() - interval '1 second')
+
+select * from pgmq.send_batch_topic('nobody', array['{"no": 13}']::jsonb[])
+
+select * from pgmq.send_batch_topic('logs.error', null)
+
+select * from pgmq.send_batch_topic('logs.error', array['1']::jsonb[], array['1', '2']::jsonb[])
+
+select msg_id, vt, message, headers from pgmq.q_t1
+
+select msg_id, vt, message, headers from pgmq.q_t2
+
+select pgmq.unbind_topic('logs.*', 't1')
+
+select pgmq.unbind_topic('logs.*', 't1')
+
+select pgmq.unbind_topic(null, 't1')
+
+select pgmq.unbind_topic('logs.*', '')
+
+select pattern, queue_name, compiled_regex from pgmq.topic_bindings
+
+select pgmq.drop_queue('t2')
+
+select pattern, queue_name from pgmq.topic_bindings
+
+select pgmq.enable_notify_insert('none')
+
+select pgmq.disable_notify_insert('none')
+
+select pgmq.enable_notify_insert('t1', -1)
+
+select pgmq.update_notify_insert('t1', 100)
+
+select pgmq.enable_notify_insert('t1')
+
+select * from pgmq.list_notify_insert_throttles()
+
+select pgmq.update_notify_insert('t1', -1)
+
+select pgmq.update_notify_insert('none', 1)
+
+select pgmq.update_notify_insert(queue_name => 't1', throttle_interval_ms => 100000)
+
+select pgmq.send('t1', '{"no": 14}')
+
+select * from pgmq.list_notify_insert_throttles()
+
+select queue_name, throttle_interval_ms from pgmq.notify_insert_throttle
+
+select pgmq.enable_notify_insert('t1', 0)
+
+select * from pgmq.list_notify_insert_throttles()
+
+select pgmq.disable_notify_insert('t1')
+
+select pgmq.disable_notify_insert('t1')
+
+select * from pgmq.list_notify_insert_throttles()
+
+select pgmq.enable_notify_insert('t1', 10)
+
+select pgmq.drop_queue('t1')
+
+select * from pgmq.list_notify_insert_throttles()

@@ -22,6 +22,9 @@ begin
     end if;
     execute format('drop view pgmq.%I', v_view);
     execute format('drop sequence %s', pgmq._sequence(queue_name));
+    if to_regclass(pgmq._notified(queue_name)) is not null then
+        execute format('drop sequence %s', pgmq._notified(queue_name));
+    end if;
     execute format('drop table if exists pgmq.%I', pgmq.format_table_name(queue_name, 'a'));
     perform weir.drop_queue(v_name) where exists (select from weir_internal.queues q where q.name = v_name);
     delete from pgmq.meta m where m.queue_name = drop_queue.queue_name;

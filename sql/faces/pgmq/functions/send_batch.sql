@@ -86,6 +86,9 @@ begin
     perform pgmq._delay(q, null, array(
         select row(u.id, 0, weir_internal.clock(), null, null, u.msg, u.header)::pgmq.message_record
         from unnest(v_ids, msgs, send_batch.headers) u (id, msg, header)), delay);
+    if pg_sequence_last_value('pgmq._notifying') > 0 then
+        perform pgmq._notify(queue_name);
+    end if;
     return query select unnest(v_ids);
 end
 $$;

@@ -30,6 +30,9 @@ begin
             else v_id := pgmq._append_2(v_ring, v_name, v_sequence, p_last, p_payloads, p_headers);
         end case;
         if v_id is not null then
+            if pg_sequence_last_value('pgmq._notifying') > 0 then
+                perform pgmq._notify(p_queue);
+            end if;
             return v_id;
         end if;
         perform pgmq._find(p_queue);
