@@ -26,6 +26,7 @@ begin;
 \ir internal/take_out_many.sql
 \ir internal/last_read.sql
 \ir internal/list.sql
+\ir internal/pick.sql
 \ir internal/write_view.sql
 \ir internal/open_queue.sql
 -- Queues
@@ -44,6 +45,7 @@ begin;
 \ir functions/send_batch.sql
 \ir functions/read.sql
 \ir functions/read_with_poll.sql
+\ir functions/read_grouped.sql
 \ir functions/pop.sql
 \ir functions/set_vt.sql
 \ir functions/delete.sql

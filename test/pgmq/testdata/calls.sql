@@ -420,3 +420,67 @@ select pgmq.enable_notify_insert('t1', 10)
 select pgmq.drop_queue('t1')
 
 select * from pgmq.list_notify_insert_throttles()
+
+select pgmq.create('g')
+
+select count(*) from pgmq.send_batch('g', array(select jsonb_build_object('no', i) from generate_series(1, 12) i), array(select case when i % 4 < 3 then jsonb_build_object('x-pgmq-group', 'g' || i % 4) end from generate_series(1, 12) i))
+
+select msg_id, read_ct, vt, message, headers from pgmq.read('g', 1000, 2, '{"no": 7}')
+
+select msg_id, read_ct, message from pgmq.read('g', 1000, 2, '{"none": 7}')
+
+select msg_id, read_ct, message from pgmq.read(queue_name => 'g', vt => 0, qty => 2, conditional => '{}')
+
+select msg_id, read_ct, vt, last_read_at, message, headers from pgmq.read_grouped('g', 1000, 4)
+
+select msg_id, read_ct, message from pgmq.read_grouped('g', 1000, 4)
+
+select msg_id, read_ct, message from pgmq.read_grouped('g', 1000, 4)
+
+select msg_id, read_ct, message from pgmq.read_grouped('g', 1000, 4)
+
+select msg_id from pgmq.set_vt('g', array(select i::bigint from generate_series(1, 12) i), 0)
+
+select msg_id, read_ct from pgmq.read_grouped_rr('g', 1000, 5)
+
+select msg_id, read_ct from pgmq.read_grouped_rr('g', 1000, 50)
+
+select msg_id, read_ct from pgmq.read_grouped_rr('g', 1000, 50)
+
+select pgmq.delete('g', array(select i::bigint from generate_series(1, 5) i))
+
+select msg_id, read_ct from pgmq.read_grouped_rr('g', 1000, 50)
+
+select msg_id from pgmq.set_vt('g', array(select i::bigint from generate_series(1, 12) i), 0)
+
+select msg_id, read_ct from pgmq.read_grouped_head('g', 1000, 3)
+
+select msg_id, read_ct from pgmq.read_grouped_head('g', 1000, 30)
+
+select msg_id, read_ct from pgmq.read_grouped_head('g', 1000, 30)
+
+select msg_id, read_ct from pgmq.read_grouped_with_poll('g', 1000, 30, 1, 10)
+
+select msg_id, read_ct from pgmq.read_grouped_rr_with_poll(queue_name => 'g', vt => 1000, qty => 30, max_poll_seconds => 1, poll_interval_ms => 10)
+
+select msg_id, read_ct from pgmq.read_grouped_head_with_poll('g', 1000, 30, 1)
+
+select msg_id, read_ct from pgmq.read_with_poll('g', 1000, 30, 1, 10, '{"no": 12}')
+
+select pgmq.delete('g', 9)
+
+select pgmq.archive('g', 10)
+
+select msg_id, read_ct, vt, message from pgmq.q_g
+
+select queue_length, queue_visible_length from pgmq.metrics('g')
+
+select * from pgmq.read_grouped('g', 1, 0)
+
+select * from pgmq.read_grouped('g', null, 1)
+
+select * from pgmq.read_grouped('none', 1, 1)
+
+select * from pgmq.read_grouped_rr('none', 1, 1)
+
+select * from pgmq.read_grouped_head('none', 1, 1)

@@ -6,9 +6,9 @@
 --   queue_name   the queue
 --   vt           seconds; 0 or less: whoever reads next may have them
 --   qty          messages at most; null = all
---   conditional  {}; anything else is not supported yet
+--   conditional  only messages that contain it
 -- Returns: the messages, by id.
--- Raises: 42P01, 23502 for a vt that is null, 2201W, 0A000, WR012, WR019
+-- Raises: 42P01, 23502 for a vt that is null, 2201W, WR012, WR019
 -- Locks: as weir.receive.
 create or replace function pgmq.read(queue_name text, vt integer, qty integer, conditional jsonb default '{}')
 returns setof pgmq.message_record
@@ -21,8 +21,8 @@ declare
     o weir.message_record;
 begin
     if conditional <> '{}' then
-        raise exception 'conditional reads are not supported yet'
-            using errcode = '0A000', hint = 'Read without a condition, and set_vt what is not wanted.';
+        return query select * from pgmq._read_picked(queue_name, vt, 'condition', conditional, qty);
+        return;
     end if;
     v_records := pgmq._fetch(queue_name, v_lease, qty);
     if cardinality(v_records) = 1 then

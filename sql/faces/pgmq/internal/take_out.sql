@@ -1,5 +1,5 @@
 -- pgmq._take_out(q, g, p_id, p_how), pgmq._settle(p_claim, p_id), pgmq._message(m, p_read, p_vt),
--- pgmq._wait_for_readers(q)
+-- pgmq._wait_for_readers(q), pgmq._is_readable(p_place, p_claim, p_message)
 -- _take_out: takes a message out of where it stands, whoever has it: it is finished there. So PGMQ deletes, archives
 -- and moves by the id alone. _settle: finishes a message of a claim.
 --
@@ -9,13 +9,16 @@
 -- they claimed and finished cannot be seen yet; they are not kept from going on, so one may claim the message
 -- meanwhile. So who finds it with a claim, and the mark set, looks for such a note too, and both do that under a
 -- lock on the message. Where the message is to go elsewhere, readers are kept out until the transaction ends.
--- _wait_for_readers: waits for them and lets go of their locks again.
+-- _wait_for_readers: waits for them and lets go of their locks again. _is_readable: whether a message that stands
+-- there may be read.
 --
 -- Parameters:
 --   q, g    queue and group
 --   p_id    the message
---   p_how   'delete', or 'archive': tell all of it; or 'move': likewise, and it will be read from elsewhere
---   p_claim a claim
+--   p_how   'delete', or 'archive': tell all of it; or 'move': likewise, and it will be read from elsewhere; or 'read':
+--           likewise, but only when it may be read now
+--   p_claim a claim; its row
+--   p_place, p_message  as pgmq._look tells them
 --   m       a message
 --   p_read  when it was read last
 --   p_vt    when it may be read again
@@ -36,7 +39,7 @@ declare
 begin
     loop
         l := pgmq._look(q, g, p_id);
-        if l.place is null then
+        if l.place is null or p_how = 'read' and not pgmq._is_readable(l.place, l.claim, l.message) then
             return null;
         elsif l.place = 'c' then
             perform weir_log_pgmq.lock_claim((l.claim).claim, array[p_id]);
@@ -44,7 +47,7 @@ begin
             perform weir_log_pgmq.lock_job(q, null);
         else
             perform weir_log_pgmq.mark_special(q);
-            if p_how = 'move' then
+            if p_how in ('move', 'read') then
                 perform weir_log_pgmq.lock_job(q, 0);
             else
                 perform pgmq._wait_for_readers(q);
@@ -56,6 +59,9 @@ begin
         continue when f.place is distinct from l.place or (f.claim).claim is distinct from (l.claim).claim;
         exit;
     end loop;
+    if p_how = 'read' and not pgmq._is_readable(f.place, f.claim, f.message) then
+        return null;
+    end if;
     m.msg_id := p_id;
     case f.place
         when 'c' then
@@ -88,7 +94,7 @@ begin
             o := f.message;
             m := pgmq._message(o, null, o.enqueued_at);
             insert into weir_internal.cancellations (queue_no, id, txid, at, moved)
-            values (q.no, p_id, o.txid, weir_internal.clock(), p_how = 'move');
+            values (q.no, p_id, o.txid, weir_internal.clock(), p_how in ('move', 'read'));
     end case;
     return m;
 end
@@ -123,3 +129,12 @@ create or replace function pgmq._message(m weir_internal.delayed_row, p_read tim
 returns pgmq.message_record
 language sql immutable
 as $$ select row(m.id, m.attempts, m.enqueued_at, p_read, p_vt, m.payload::jsonb, m.headers)::pgmq.message_record $$;
+create or replace function pgmq._is_readable(
+    p_place "char", p_claim weir_internal.claim, p_message weir_internal.delayed_row)
+returns boolean
+language sql
+as $$
+    select case p_place when 'c' then (p_claim).deadline <= weir_internal.clock()
+                        when 'd' then (p_message).due_at <= weir_internal.clock()
+                        else true end
+$$;
