@@ -36,7 +36,7 @@ func installFace(t *testing.T, db *pgtest.DB) {
 // newOriginal makes a database with PGMQ, whose client carries its SQL.
 func newOriginal(t *testing.T, major int) *pgtest.DB {
 	t.Helper()
-	packages, err := fetchPackages()
+	packages, err := clientPackages()
 	if err != nil {
 		t.Fatal(err)
 	}
