@@ -23,7 +23,8 @@ var (
 	celeryPackages = sync.OnceValues(func() (string, error) { return fetchPackages("testdata/celery.txt") })
 )
 
-// TestPGMQsClient runs a program with PGMQ's own client, as PyPI has it, on PGMQ and on the face: it is told the same.
+// TestPGMQsClient runs programs with PGMQ's own client, as PyPI has it, on PGMQ and on the face, over each of its
+// drivers: they are told the same.
 func TestPGMQsClient(t *testing.T) {
 	t.Parallel()
 	packages, err := clientPackages()
@@ -46,7 +47,8 @@ func runClient(t *testing.T, packages string, db *pgtest.DB) string {
 		t.Fatal(err)
 	}
 	dsn := fmt.Sprintf("host=%s port=%d dbname=%s user=%s", config.Host, config.Port, config.Database, config.User)
-	return runPython(t, packages, []string{"client.py", dsn})
+	tcp, _, _ := strings.Cut(db.TCP(), "?")
+	return runPython(t, packages, []string{"client.py", dsn}) + runPython(t, packages, []string{"drivers.py", tcp})
 }
 
 // TestCeleryOnItsTransportOfPGMQ runs an application of Celery, whose broker is PGMQ, on PGMQ and on the face: two

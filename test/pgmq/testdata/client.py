@@ -6,18 +6,9 @@ from datetime import datetime, timedelta, timezone
 
 from pgmq import PGMQueue
 
+from plain import plain
+
 warnings.simplefilter("ignore")
-
-
-def plain(value):
-    """What a client returned, with times as thousands of seconds from now."""
-    if isinstance(value, list):
-        return sorted((plain(v) for v in value), key=str)
-    if isinstance(value, datetime):
-        return f"now{round((value - datetime.now(timezone.utc)).total_seconds() / 1000):+d}"
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__ if "age" not in name}
-    return value
 
 
 def say(what, call):
