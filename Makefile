@@ -109,7 +109,7 @@ man: ## write the manual pages into build/man/man1
 	go run ./internal/refgen -man build/man/man1
 
 .PHONY: dist
-dist: ## build the programs of a release for Linux and macOS into build/dist, the same bytes wherever it is done
+dist: ## build a release for Linux and macOS into build/dist: archives, wheels, npm and Debian packages
 	deploy/dist.sh $(CURDIR)/build/dist
 
 .PHONY: clean
@@ -248,21 +248,29 @@ apt = mkdir -p build; { $(call again,apt-get update -qq && \
 	>build/apt.log 2>&1 || { tail -n 20 build/apt.log; false; }
 
 .PHONY: deploy
-deploy: promtool build ## alerts, image, compose file, chart and unit, and that a release can be built again
+deploy: promtool build build/installers/ready ## alerts, image, compose file, chart, unit, packages, same bytes again
 	promtool check rules deploy/prometheus/rules.yaml
 	promtool test rules deploy/prometheus/rules_test.yaml
 	@mkdir -p $(RESULTS)
+	@deploy/dist.sh $(CURDIR)/build/packages $$(go env GOOS)/$$(go env GOARCH) >/dev/null
 	@cd deploy/test && go mod tidy -diff && go vet ./... && $(OWN_TOOL) golangci-lint fmt --diff && \
-		WEIR=$(CURDIR)/build/weir $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
+		WEIR=$(CURDIR)/build/weir DIST=$(CURDIR)/build/packages INSTALLERS=$(CURDIR)/build/installers/bin \
+		PYTHON=$(PYTHON) $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
 		--jsonfile $(CURDIR)/$(RESULTS)/deploy.json -- $(GOTEST) -timeout 10m ./...
 	deploy/test/again.sh
 
-# As PgBouncer: promtool and systemd-analyze.
+# As the Python SDK's.
+build/installers/ready: deploy/test/requirements.txt
+	$(PYTHON) -m venv build/installers
+	$(call again,build/installers/bin/pip install -q --disable-pip-version-check -r deploy/test/requirements.txt)
+	touch $@
+
+# As PgBouncer: promtool, systemd-analyze, and zip for the wheels.
 .PHONY: promtool
 promtool:
-	-@if ! { command -v promtool && command -v systemd-analyze; } >/dev/null && [ "$$(id -u)" = 0 ] && \
+	-@if ! { command -v promtool && command -v systemd-analyze && command -v zip; } >/dev/null && [ "$$(id -u)" = 0 ] && \
 		command -v apt-get >/dev/null; then \
-		$(call apt,prometheus systemd); \
+		$(call apt,prometheus systemd zip); \
 	fi
 
 .PHONY: sdk

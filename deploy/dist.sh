@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds what a release has: dist.sh DIR [OS/ARCH ...]
+# Builds what a release has, the program as an archive and as packages: dist.sh DIR [OS/ARCH ...]
 # The same commit, built anywhere with the same Go, gives the same bytes: neither paths nor times nor users are in them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,8 +14,10 @@ version=$(sed -n 's/^const version = "\(.*\)"$/\1/p' internal/migrate/version.go
 [ -z "$(git status --porcelain)" ] || { echo "dist: there are changes that are not committed" >&2; revision+=-changed; }
 
 rm -rf "$out" && mkdir -p "$out"
+out=$(cd "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. deploy/packages/pack.sh
 go run ./internal/refgen -man "$work/man"
 for target in "$@"; do
 	name=weir-$version-${target//\//-}
@@ -27,8 +29,12 @@ for target in "$@"; do
 	for shell in bash zsh fish; do
 		go run ./cmd/weir completion $shell >"$work/$name/completion/weir.$shell"
 	done
-	tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-		-cf - "$name" | gzip -9n >"$out/$name.tar.gz"
+	readable "$work/$name"
+	archive "$work" "$name" >"$out/$name.tar.gz"
+	wheel "$work/$name" "$target"
+	npm_platform "$work/$name" "$target"
+	[[ $target != linux/* ]] || debian "$work/$name" "$target"
 done
-cd "$out" && sha256sum -- *.tar.gz >SHA256SUMS
+npm_main
+cd "$out" && sha256sum -- * >"$work/SHA256SUMS" && mv "$work/SHA256SUMS" .
 cat SHA256SUMS

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
@@ -91,6 +92,16 @@ func TestTheImageIsBuiltFromWhatDockerignoreLeavesAndNeedsNothingElse(t *testing
 	if out, err := exec.CommandContext(t.Context(), path, "version").Output(); err != nil ||
 		!bytes.Contains(out, []byte("(0123abc)")) {
 		t.Errorf("%v: %s", err, out)
+	}
+	alone := exec.CommandContext(t.Context(), "/weir", "version") // as in the image, where there is nothing else
+	alone.Dir = "/"
+	alone.SysProcAttr = &syscall.SysProcAttr{
+		Chroot: filepath.Dir(path), Cloneflags: syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}},
+	}
+	if out, err := alone.CombinedOutput(); err != nil {
+		t.Errorf("alone: %v: %s", err, out)
 	}
 	file, err := elf.Open(path)
 	if err != nil {
