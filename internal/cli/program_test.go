@@ -36,6 +36,7 @@ func TestTheBuiltProgram(t *testing.T) {
 		"the data directory may be chosen":                          chosenDataDirectory,
 		"up ends with an error when PostgreSQL dies":                postgresDies,
 		"what the README says to type works":                        readmeWorks,
+		"a download shows how far it is and can be gone on with":    downloadShows,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,12 +9,19 @@ import (
 )
 
 // progress is a logger for people who wait: one line a step, without times and levels.
-func (a *app) progress() *slog.Logger { return slog.New(&plainHandler{w: a.stderr}) }
+func (a *app) progress() *slog.Logger {
+	h := &plainHandler{w: a.stderr}
+	if terminal, _ := terminalOf(a.stderr); terminal {
+		h.before = clearLine
+	}
+	return slog.New(h)
+}
 
 // plainHandler writes `weir: message name=value`.
 type plainHandler struct {
-	w    io.Writer
-	with string
+	w      io.Writer
+	before string // what makes room for a line
+	with   string
 }
 
 // Enabled leaves out what is only for debugging.
@@ -25,7 +32,7 @@ func (h *plainHandler) Enabled(_ context.Context, level slog.Level) bool {
 // Handle writes one line.
 func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
 	var text strings.Builder
-	text.WriteString("weir: " + r.Message + h.with)
+	text.WriteString(h.before + "weir: " + r.Message + h.with)
 	r.Attrs(func(attr slog.Attr) bool {
 		fmt.Fprintf(&text, " %s=%s", attr.Key, attr.Value)
 		return true
@@ -36,7 +43,7 @@ func (h *plainHandler) Handle(_ context.Context, r slog.Record) error {
 
 // WithAttrs remembers attributes for every line.
 func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	more := &plainHandler{w: h.w, with: h.with}
+	more := &plainHandler{w: h.w, before: h.before, with: h.with}
 	for _, attr := range attrs {
 		more.with += fmt.Sprintf(" %s=%s", attr.Key, attr.Value)
 	}

@@ -86,7 +86,7 @@ func (r *receiving) run(ctx context.Context) error {
 	listener := engine.NewListener(r.client, slog.New(slog.NewTextHandler(r.app.stderr, nil)))
 	defer listener.Close()
 	waiter := listener.Waiter(r.queue)
-	r.meter = r.app.startMeter("received", true)
+	r.meter = r.app.meterMessages("received", true)
 	defer r.meter.stop()
 	for ctx.Err() == nil && (r.opt.limit == 0 || r.got < r.opt.limit) {
 		n, err := r.once(ctx)

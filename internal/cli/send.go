@@ -188,7 +188,7 @@ func (s *sending) run(ctx context.Context) error {
 	defer s.feed.stop()
 	stopOnSignal := context.AfterFunc(ctx, s.feed.stop)
 	defer stopOnSignal()
-	s.meter = s.app.startMeter("sent", !s.opt.quiet)
+	s.meter = s.app.meterMessages("sent", !s.opt.quiet)
 	defer s.meter.stop()
 	go s.feed.read(s.app.stdin, s.opt)
 	if !s.opt.atomic {

@@ -25,8 +25,9 @@ const (
 
 const upHelp = `Start PostgreSQL, put the engine into it, serve HTTP, and say what to type next. It runs until ^C.
 
-PostgreSQL is the one of --pg-bin or $WEIR_PG_BIN, else one that is installed, else one that is downloaded once. It
-listens on loopback only. Its data survive being stopped, killed and started again; they are never deleted.`
+PostgreSQL is the one of --pg-bin or $WEIR_PG_BIN, else one that is installed, else one that is downloaded once; the
+next up goes on with a download that was cut off. It listens on loopback only. Its data survive being stopped, killed
+and started again; they are never deleted.`
 
 // upOptions are the flags of up.
 type upOptions struct {
@@ -93,7 +94,11 @@ func (a *app) startPostgres(ctx context.Context, opt upOptions) (*embedded.Serve
 	if err != nil {
 		return nil, err
 	}
-	options := embedded.Options{DataDir: dir, Port: opt.port, BinDir: opt.pgBin, Logger: a.progress()}
+	m := a.meterDownload()
+	defer m.stop()
+	options := embedded.Options{
+		DataDir: dir, Port: opt.port, BinDir: opt.pgBin, Logger: a.progress(), Progress: m.set,
+	}
 	pg, err := embedded.Start(ctx, options)
 	if errors.Is(err, embedded.ErrPortInUse) && opt.anyPort {
 		options.Port = 0

@@ -82,7 +82,7 @@ func CacheDir() (string, error) {
 }
 
 // download returns the directory of a major version's programs, fetching them when the cache has none.
-func download(ctx context.Context, major int, log *slog.Logger) (string, error) {
+func download(ctx context.Context, major int, opts Options) (string, error) {
 	b, ok := builds[major][platform()]
 	if !ok {
 		return "", fmt.Errorf("%w: no download of version %d for %s. Install PostgreSQL %d to %d and name the directory of "+
@@ -97,20 +97,31 @@ func download(ctx context.Context, major int, log *slog.Logger) (string, error) 
 		base = mavenCentral
 	}
 	artifact := "embedded-postgres-binaries-" + platform()
-	src := fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%[2]s-%[3]s.jar", base, artifact, b.version)
-	dir := filepath.Join(cache, "postgres", b.version+"-"+platform())
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+	d := transfer{
+		src: fmt.Sprintf("%s/io/zonky/test/postgres/%s/%s/%[2]s-%[3]s.jar", base, artifact, b.version),
+		sum: b.sha256, log: opts.Logger, progress: opts.Progress,
 	}
-	if err := ensureUnpacked(ctx, src, b.sha256, dir, log); err != nil {
+	dir := filepath.Join(cache, "postgres", b.version+"-"+platform())
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if err := d.ensureUnpacked(ctx, dir); err != nil {
 		return "", fmt.Errorf("download PostgreSQL %s: %w", b.version, err)
 	}
 	return filepath.Join(dir, "bin"), nil
 }
 
+// transfer is one file that is fetched.
+type transfer struct {
+	src, sum string // its address and checksum
+	log      *slog.Logger
+	progress func(got, all int64) // nil: nobody wants to know
+}
+
 // ensureUnpacked makes dir hold the unpacked build. A directory that is there is whole: it appears by a rename, and a
-// lock keeps a second process from fetching the same file.
-func ensureUnpacked(ctx context.Context, src, sum, dir string, log *slog.Logger) error {
+// lock keeps a second process from fetching the same file. What came of a download that was cut off stays beside it,
+// for this process or a later one to go on from.
+func (d transfer) ensureUnpacked(ctx context.Context, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
@@ -125,15 +136,15 @@ func ensureUnpacked(ctx context.Context, src, sum, dir string, log *slog.Logger)
 	if _, err = os.Stat(dir); err == nil {
 		return nil
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-")
-	if err != nil {
-		return fmt.Errorf("make directory to unpack in: %w", err)
-	}
-	defer os.RemoveAll(tmp) //nolint:errcheck // our own, and of no harm
-	jar, tree := filepath.Join(tmp, "build.jar"), filepath.Join(tmp, "tree")
-	log.Info("downloading PostgreSQL", "from", src)
-	if err := fetchRetrying(ctx, src, sum, jar, log); err != nil {
+	jar, tree := dir+".part", dir+".unpacking"
+	d.log.Info("downloading PostgreSQL", "from", d.src)
+	if err := d.fetchRetrying(ctx, jar); err != nil {
 		return err
+	}
+	defer os.Remove(jar)                       //nolint:errcheck // of no harm
+	defer os.RemoveAll(tree)                   //nolint:errcheck // likewise
+	if err := os.RemoveAll(tree); err != nil { // of a process that was killed
+		return fmt.Errorf("remove unfinished build: %w", err)
 	}
 	if err := unpack(jar, tree); err != nil {
 		return err
@@ -144,14 +155,28 @@ func ensureUnpacked(ctx context.Context, src, sum, dir string, log *slog.Logger)
 	return nil
 }
 
-// fetchRetrying bears with a network that fails now and then, not with a wrong file.
-func fetchRetrying(ctx context.Context, src, sum, path string, log *slog.Logger) error {
+// fetchRetrying bears with a network that fails now and then, as long as something comes, and not with a wrong file,
+// unless a part of that was there before, which may have come from elsewhere.
+func (d transfer) fetchRetrying(ctx context.Context, path string) error {
+	had := sizeOf(path)
+	left := had > 0
 	for pause := time.Second; ; pause *= 2 {
-		err := fetch(ctx, src, sum, path)
-		if err == nil || errors.Is(err, ErrChecksum) || errors.Is(err, errNotServed) || pause > 2*time.Second {
+		err := d.fetch(ctx, path)
+		wrong := errors.Is(err, ErrChecksum)
+		if err == nil || wrong && !left || errors.Is(err, errNotServed) {
 			return err
 		}
-		log.Warn("download failed, trying again", "error", err)
+		if wrong {
+			left = false
+		}
+		before := had
+		if had = sizeOf(path); had > before {
+			pause = time.Second
+		}
+		if pause > 2*time.Second {
+			return err
+		}
+		d.log.Warn("download failed, trying again", "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -160,35 +185,98 @@ func fetchRetrying(ctx context.Context, src, sum, path string, log *slog.Logger)
 	}
 }
 
-// fetch writes what an address serves to a file and checks its checksum.
-func fetch(ctx context.Context, src, sum, path string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, src, http.NoBody)
+// sizeOf returns how long a file is, 0 for none.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
+		return 0
 	}
-	res, err := http.DefaultClient.Do(req)
+	return info.Size()
+}
+
+// fetch makes a file hold what an address serves, and removes one that turns out to be wrong. What the file holds
+// already is not asked for again.
+func (d transfer) fetch(ctx context.Context, path string) error {
+	res, had, err := d.ask(ctx, sizeOf(path))
 	if err != nil {
-		return fmt.Errorf("fetch build: %w", err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("fetch %s: %s", src, res.Status)
-		if res.StatusCode < http.StatusInternalServerError && res.StatusCode != http.StatusTooManyRequests {
-			err = fmt.Errorf("%w: %w", errNotServed, err)
-		}
 		return err
 	}
-	f, err := os.Create(path)
+	defer res.Body.Close()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return fmt.Errorf("create download: %w", err)
+		return fmt.Errorf("open download: %w", err)
 	}
-	h := sha256.New()
-	_, err = io.Copy(io.MultiWriter(f, h), io.LimitReader(res.Body, maxDownload))
+	sum, err := d.receive(f, had, res)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write download: %w", err)
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != sum {
-		return fmt.Errorf("%w: %s has sha256 %s, expected %s", ErrChecksum, src, got, sum)
+	if sum == d.sum {
+		return nil
 	}
-	return nil
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove wrong download: %w", err)
+	}
+	return fmt.Errorf("%w: %s has sha256 %s, expected %s", ErrChecksum, d.src, sum, d.sum)
+}
+
+// ask requests what follows the bytes that are there. It returns how many of those the answer leaves in place: 0 from a
+// server that sends everything anyway.
+func (d transfer) ask(ctx context.Context, had int64) (*http.Response, int64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.src, http.NoBody)
+	if err != nil {
+		return nil, 0, fmt.Errorf("make request: %w", err)
+	}
+	if had > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", had))
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, 0, fmt.Errorf("fetch build: %w", err)
+	}
+	switch {
+	case res.StatusCode == http.StatusOK:
+		return res, 0, nil
+	case res.StatusCode == http.StatusPartialContent && had > 0:
+		return res, had, nil
+	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable && had > 0: // nothing follows
+		res.Body.Close()
+		res.Body, res.ContentLength = http.NoBody, 0
+		return res, had, nil
+	}
+	res.Body.Close()
+	err = fmt.Errorf("fetch %s: %s", d.src, res.Status)
+	if res.StatusCode < http.StatusInternalServerError && res.StatusCode != http.StatusTooManyRequests {
+		err = fmt.Errorf("%w: %w", errNotServed, err)
+	}
+	return nil, 0, err
+}
+
+// receive writes an answer behind the first bytes of a file, and returns the checksum of the whole.
+func (d transfer) receive(f *os.File, had int64, res *http.Response) (string, error) {
+	if err := f.Truncate(had); err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil { // which also leads to the end
+		return "", err
+	}
+	to := []io.Writer{f, h}
+	if d.progress != nil {
+		to = append(to, &counter{got: had, all: had + res.ContentLength, tell: d.progress})
+	}
+	_, err := io.Copy(io.MultiWriter(to...), io.LimitReader(res.Body, maxDownload-had))
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// counter tells how much has been written.
+type counter struct {
+	got, all int64
+	tell     func(got, all int64)
+}
+
+// Write counts.
+func (c *counter) Write(p []byte) (int, error) {
+	c.got += int64(len(p))
+	c.tell(c.got, c.all)
+	return len(p), nil
 }

@@ -7,14 +7,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ulikunitz/xz"
 )
@@ -130,11 +133,12 @@ func TestConcurrentDownloadsFetchOnceAndKeepModesAndLinks(t *testing.T) {
 		tar.Header{Name: "lib/lib.so", Linkname: "lib.so.1", Typeflag: tar.TypeSymlink},
 	))
 	address, requests := serve(t, data)
+	d := transfer{src: address, sum: sumOf(data), log: silent}
 	dir := filepath.Join(t.TempDir(), "new", "build")
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			if err := ensureUnpacked(t.Context(), address, sumOf(data), dir, silent); err != nil {
+			if err := d.ensureUnpacked(t.Context(), dir); err != nil {
 				t.Error(err)
 			}
 		})
@@ -150,7 +154,7 @@ func TestConcurrentDownloadsFetchOnceAndKeepModesAndLinks(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "lib", "lib.so")); err != nil || string(text) != "text" {
 		t.Errorf("library through its link: %q, %v", text, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".unpack-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(dir + ".*"); len(left) != 1 || left[0] != dir+".lock" {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -160,7 +164,7 @@ func TestWrongChecksumIsRefusedAndLeavesNothing(t *testing.T) {
 	data := jarOf(t, txz(t, tar.Header{Name: "bin/postgres", Mode: 0o755}))
 	address, requests := serve(t, data)
 	dir := filepath.Join(t.TempDir(), "build")
-	err := ensureUnpacked(t.Context(), address, sumOf([]byte("another")), dir, silent)
+	err := transfer{src: address, sum: sumOf([]byte("another")), log: silent}.ensureUnpacked(t.Context(), dir)
 	if !errors.Is(err, ErrChecksum) || requests.Load() != 1 {
 		t.Errorf("download: %v after %d requests, want ErrChecksum after one", err, requests.Load())
 	}
@@ -173,16 +177,124 @@ func TestDownloadIsTriedAgainUnlessTheServerDoesNotHaveIt(t *testing.T) {
 	t.Parallel()
 	data := jarOf(t, txz(t, tar.Header{Name: "bin/postgres", Mode: 0o755}))
 	address, requests := serve(t, data, http.StatusServiceUnavailable)
-	if err := fetchRetrying(t.Context(), address, sumOf(data), filepath.Join(t.TempDir(), "jar"), silent); err != nil {
+	d := transfer{src: address, sum: sumOf(data), log: silent}
+	if err := d.fetchRetrying(t.Context(), filepath.Join(t.TempDir(), "jar")); err != nil {
 		t.Errorf("after a passing failure: %v", err)
 	}
 	if n := requests.Load(); n != 2 {
 		t.Errorf("sent %d requests, want 2", n)
 	}
 	address, requests = serve(t, data, http.StatusNotFound)
-	err := fetchRetrying(t.Context(), address, sumOf(data), filepath.Join(t.TempDir(), "jar"), silent)
+	d.src = address
+	err := d.fetchRetrying(t.Context(), filepath.Join(t.TempDir(), "jar"))
 	if !errors.Is(err, errNotServed) || requests.Load() != 1 {
 		t.Errorf("not found: %v after %d requests, want errNotServed after one", err, requests.Load())
+	}
+}
+
+// cutting serves data and cuts each answer off after some bytes. It notes what was asked for.
+type cutting struct {
+	data    []byte
+	after   int
+	noRange bool // it sends everything, whatever is asked for
+	asked   []string
+}
+
+func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.asked = append(c.asked, r.Header.Get("Range"))
+	if c.noRange {
+		r.Header.Del("Range")
+	}
+	http.ServeContent(&cut{ResponseWriter: w, left: c.after}, r, "", time.Time{}, bytes.NewReader(c.data))
+}
+
+// cut breaks a connection off.
+type cut struct {
+	http.ResponseWriter
+
+	left int
+}
+
+func (c *cut) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p[:min(len(p), c.left)])
+	if c.left -= n; c.left == 0 {
+		_ = http.NewResponseController(c.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
+}
+
+func TestADownloadGoesOnWhereItWasCutOff(t *testing.T) {
+	t.Parallel()
+	data := jarOf(t, txz(t, tar.Header{Name: "bin/postgres", Mode: 0o755}))
+	third := len(data)/3 + 1
+	server := &cutting{data: data, after: third}
+	srv := httptest.NewServer(server)
+	defer srv.Close()
+	var told []int64
+	d := transfer{src: srv.URL, sum: sumOf(data), log: silent, progress: func(got, all int64) {
+		if told = append(told, got); all != int64(len(data)) {
+			t.Errorf("%d of %d bytes, want of %d", got, all, len(data))
+		}
+	}}
+	dir := filepath.Join(t.TempDir(), "build")
+	if err := d.ensureUnpacked(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"", fmt.Sprintf("bytes=%d-", third), fmt.Sprintf("bytes=%d-", 2*third)}
+	if !slices.Equal(server.asked, want) {
+		t.Errorf("asked for %q, want %q", server.asked, want)
+	}
+	if !slices.IsSorted(told) || len(told) < 3 || told[len(told)-1] != int64(len(data)) {
+		t.Errorf("progress %d of %d", told, len(data))
+	}
+	if got, _ := filepath.Glob(dir + ".*"); len(got) != 1 || got[0] != dir+".lock" {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
+func TestADownloadGoesOnWithWhatAnotherProcessLeft(t *testing.T) {
+	t.Parallel()
+	data := jarOf(t, txz(t, tar.Header{Name: "bin/postgres", Mode: 0o755}))
+	for name, c := range map[string]struct {
+		left    []byte
+		noRange bool
+		asks    int
+	}{
+		"a part":                      {data[:10], false, 1},
+		"all of it":                   {data, false, 1},
+		"a part, no ranges":           {data[:10], true, 1},
+		"something else":              {[]byte("<html>sign in</html>"), false, 2},
+		"something else, and longer":  {append(bytes.Repeat([]byte("?"), 9), data...), false, 2},
+		"something else of that size": {bytes.Repeat([]byte("?"), len(data)), false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := &cutting{data: data, after: len(data) + 1, noRange: c.noRange}
+			srv := httptest.NewServer(server)
+			defer srv.Close()
+			path := filepath.Join(t.TempDir(), "jar")
+			if err := os.WriteFile(path, c.left, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d := transfer{src: srv.URL, sum: sumOf(data), log: silent}
+			if err := d.fetchRetrying(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, data) || len(server.asked) != c.asks {
+				t.Errorf("%d bytes, want %d, %v; asked for %q", len(got), len(data), err, server.asked)
+			}
+		})
+	}
+}
+
+func TestADownloadThatIsCutOffBeforeAnythingCameIsGivenUp(t *testing.T) {
+	t.Parallel()
+	data := jarOf(t, txz(t, tar.Header{Name: "bin/postgres", Mode: 0o755}))
+	address, requests := serve(t, data, http.StatusBadGateway, http.StatusBadGateway, http.StatusBadGateway)
+	d := transfer{src: address, sum: sumOf(data), log: silent}
+	if err := d.fetchRetrying(t.Context(), filepath.Join(t.TempDir(), "jar")); err == nil || requests.Load() != 3 {
+		t.Errorf("%v after %d requests, want an error after 3", err, requests.Load())
 	}
 }
 

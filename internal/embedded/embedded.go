@@ -27,6 +27,10 @@ type Options struct {
 	SocketDir string            // when set: a directory, made private, for a Unix socket that asks no password
 	Settings  map[string]string // passed as -c name=value, so they win over postgresql.conf
 	Logger    *slog.Logger      // nil: silent
+
+	// Progress is told how many bytes of a download are there, and how many there will be, 0 when the server does not say.
+	// nil: nobody is.
+	Progress func(got, all int64)
 }
 
 // Server is a PostgreSQL server that this process started. Its methods may be called by several goroutines.

@@ -53,7 +53,7 @@ func Find(ctx context.Context, opts Options) (Binaries, error) {
 	if major == 0 {
 		major = defaultMajor
 	}
-	dir, err := download(ctx, major, opts.Logger)
+	dir, err := download(ctx, major, opts)
 	if errors.Is(err, ErrNoPostgres) && data != 0 && data < defaultMajor {
 		err = fmt.Errorf("%w: %w", err, &OtherMajorError{DataDir: opts.DataDir, Data: data, Server: defaultMajor})
 	}
