@@ -136,6 +136,35 @@ func (p *place) runTheFirstMinute() {
 	}
 }
 
+// interruptAtATerminal starts `weir up` at a terminal of its own and types ^C, which must stop it in order.
+func (p *place) interruptAtATerminal() {
+	p.t.Helper()
+	up := p.command("script", "-qec", "exec weir up --port 0 --listen 127.0.0.1:0", "/dev/null")
+	keys, err := up.StdinPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	out, err := up.StdoutPipe()
+	if err == nil {
+		err = up.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var screen strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		screen.WriteString(lines.Text() + "\n")
+		if strings.HasPrefix(lines.Text(), "^C stops it") {
+			if _, err := keys.Write([]byte{'C' - '@'}); err != nil {
+				p.t.Error(err)
+			}
+		}
+	}
+	if err := up.Wait(); err != nil || !strings.Contains(screen.String(), "stopped; the data stay") {
+		p.t.Errorf("weir up at a terminal ended with %v: %s", err, screen.String())
+	}
+}
+
 // typeTheMinute sends and receives as the README does.
 func (p *place) typeTheMinute() {
 	p.t.Helper()

@@ -198,6 +198,7 @@ func TestNpmInstallsThePackageOfThePlatformAndItRuns(t *testing.T) {
 		t.Errorf("installed for a platform: %q, %v", installed, err)
 	}
 	p.runTheFirstMinute()
+	p.interruptAtATerminal()
 	if err := os.RemoveAll(installed[0]); err != nil {
 		t.Fatal(err)
 	}

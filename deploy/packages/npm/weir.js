@@ -3,6 +3,7 @@
 "use strict";
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
+const { isatty } = require("node:tty");
 
 const name = `@weirmq/cli-${process.platform}-${process.arch}`;
 let program;
@@ -14,8 +15,12 @@ try {
   process.exit(1);
 }
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// Whoever stops this process means the program, which may take its time. One that got ^C itself bears a second one.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    // ^C at a terminal reaches the program, too, and a second one would end it at once.
+    if (signal !== "SIGINT" || ![0, 1, 2].some(isatty)) child.kill(signal);
+  });
+}
 child.on("error", (error) => {
   console.error(`weir: ${error.message}`);
   process.exit(1);
