@@ -108,6 +108,18 @@ shootout-defaults: weir-bench ## the main workloads, each system at its defaults
 man: ## write the manual pages into build/man/man1
 	go run ./internal/refgen -man build/man/man1
 
+.PHONY: docs
+docs: build/mkdocs/ready ## build the documentation as a site with search into build/site; a broken link fails
+	@rm -rf build/pages && mkdir -p build/pages
+	@git ls-files -z '*.md' '*.svg' | tar --null -T - -cf - | tar -C build/pages -xf -
+	NO_MKDOCS_2_WARNING=1 build/mkdocs/bin/mkdocs build --strict --config-file docs/site/mkdocs.yml
+
+# As the Python SDK's.
+build/mkdocs/ready: docs/site/requirements.txt
+	$(PYTHON) -m venv build/mkdocs
+	$(call again,build/mkdocs/bin/pip install -q --disable-pip-version-check -r docs/site/requirements.txt)
+	touch $@
+
 .PHONY: dist
 dist: ## build a release for Linux and macOS into build/dist: archives, wheels, npm and Debian packages
 	deploy/dist.sh $(CURDIR)/build/dist
@@ -248,14 +260,14 @@ apt = mkdir -p build; { $(call again,apt-get update -qq && \
 	>build/apt.log 2>&1 || { tail -n 20 build/apt.log; false; }
 
 .PHONY: deploy
-deploy: promtool build build/installers/ready ## alerts, image, compose file, chart, unit, packages, same bytes again
+deploy: promtool build docs build/installers/ready ## alerts, image, compose file, chart, unit, packages, site
 	promtool check rules deploy/prometheus/rules.yaml
 	promtool test rules deploy/prometheus/rules_test.yaml
 	@mkdir -p $(RESULTS)
 	@deploy/dist.sh $(CURDIR)/build/packages $$(go env GOOS)/$$(go env GOARCH) >/dev/null
 	@cd deploy/test && go mod tidy -diff && go vet ./... && $(OWN_TOOL) golangci-lint fmt --diff && \
 		WEIR=$(CURDIR)/build/weir DIST=$(CURDIR)/build/packages INSTALLERS=$(CURDIR)/build/installers/bin \
-		PYTHON=$(PYTHON) $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
+		SITE=$(CURDIR)/build/site PYTHON=$(PYTHON) $(OWN_TOOL) gotestsum $(TESTSUM_FORM) \
 		--jsonfile $(CURDIR)/$(RESULTS)/deploy.json -- $(GOTEST) -timeout 10m ./...
 	deploy/test/again.sh
 
