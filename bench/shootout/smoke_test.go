@@ -50,11 +50,11 @@ func smoke(t *testing.T, systems, workloads []string) *shootout.Shootout {
 	return got
 }
 
-// kinds are the workloads; of those that differ by a number only, the ends.
+// kinds are the workloads of any system; of those that differ by a number only, the ends.
 func kinds() []shootout.Workload {
 	return slices.DeleteFunc(shootout.Workloads(), func(w shootout.Workload) bool {
 		middle := strings.HasPrefix(w.Name, "cycle-") && w.Name != "cycle-1" && w.Name != "cycle-1000-10240B"
-		return middle || slices.Contains([]string{"fan-out-1", "fan-out-5", "keys-100", "keys-1000", "latency-1000"}, w.Name)
+		return middle || w.HandlerMS > 0 || slices.Contains([]string{"fan-out-1", "fan-out-5", "keys-100", "keys-1000", "latency-1000"}, w.Name)
 	})
 }
 
@@ -92,6 +92,20 @@ func TestEveryKindOfWorkloadRunsOnWeirAndLosesDuplicatesAndDisordersNothing(t *t
 		}
 	}
 	reportsNameAll(t, got)
+}
+
+func TestHandlersThatTakeTimeAreBusyInEveryProcess(t *testing.T) {
+	t.Parallel()
+	got := smoke(t, []string{"weir", "weir-go"}, []string{"handlers-10ms-4"})
+	for _, r := range got.Results {
+		can := r.System == "weir-go"
+		if (r.Cannot == "") != can || can && (r.Done == 0 || r.LeastShare == nil || *r.LeastShare <= 0) {
+			t.Errorf("%s: %d done, cannot %q, least share %v", r.System, r.Done, r.Cannot, r.LeastShare)
+		}
+	}
+	if len(got.Results) != 2 {
+		t.Errorf("%d runs", len(got.Results))
+	}
 }
 
 // watcher is told of what is logged.

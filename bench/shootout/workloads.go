@@ -235,7 +235,7 @@ func small(all []Workload) []Workload {
 	var less []Workload
 	for _, w := range all {
 		w.Preload, w.Long, w.Ramp = min(w.Preload/20, 5000), 0, w.Ramp[:min(2, len(w.Ramp))]
-		w.Producers, w.Consumers = min(w.Producers, 4), min(w.Consumers, 4)
+		w.Producers, w.Consumers, w.Processes = min(w.Producers, 4), min(w.Consumers, 4), min(w.Processes, 2)
 		if w.LeaseS > 0 {
 			w.LeaseS = 1
 		}
@@ -251,8 +251,8 @@ var (
 		"held-writer",
 	}
 	quickOnce = []string{
-		"fan-out-5", "keys-100", "backlog", "burst", "pgmq-5x40", "idle", "jobs-commit-off", "kill-worker",
-		"kill-postgres",
+		"fan-out-5", "keys-100", "backlog", "burst", "pgmq-5x40", "idle", "handlers-10ms-4", "jobs-commit-off",
+		"kill-worker", "kill-postgres",
 	}
 )
 
