@@ -54,7 +54,8 @@ func smoke(t *testing.T, systems, workloads []string) *shootout.Shootout {
 func kinds() []shootout.Workload {
 	return slices.DeleteFunc(shootout.Workloads(), func(w shootout.Workload) bool {
 		middle := strings.HasPrefix(w.Name, "cycle-") && w.Name != "cycle-1" && w.Name != "cycle-1000-10240B"
-		return middle || w.HandlerMS > 0 || slices.Contains([]string{"fan-out-1", "fan-out-5", "keys-100", "keys-1000", "latency-1000"}, w.Name)
+		return middle || w.HandlerMS > 0 ||
+			slices.Contains([]string{"fan-out-1", "fan-out-5", "keys-100", "keys-1000", "latency-1000"}, w.Name)
 	})
 }
 
