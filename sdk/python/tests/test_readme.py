@@ -81,8 +81,7 @@ def test_a_row_and_a_message_of_the_readme_commit_together(shop: str) -> None:
     with weir.connect(shop) as client, psycopg.connect(shop) as conn:
         run("In your own transaction", client=client, dsn=shop)
         assert conn.execute("select id from orders").fetchall() == [(1,)]
-        payloads = [m.payload for m in weir.testing.sent(client, "orders")]
-        assert sorted(payload["id"] for payload in payloads) == list(range(100))
+        assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
 
 
 def test_messages_of_the_readme_are_acked_and_given_back_one_by_one(shop: str) -> None:
@@ -95,7 +94,8 @@ def test_messages_of_the_readme_are_acked_and_given_back_one_by_one(shop: str) -
 def test_what_many_of_the_readme_send_at_once_arrives(shop: str) -> None:
     with weir.connect(shop) as client:
         run("Many who send at once", client=client)
-        assert [m.payload for m in weir.testing.sent(client, "orders")] == [{"id": 1}]
+        payloads = [m.payload for m in weir.testing.sent(client, "orders")]
+        assert sorted(payload["id"] for payload in payloads) == list(range(100))
 
 
 def test_the_program_with_asyncio_works_until_it_is_stopped(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
