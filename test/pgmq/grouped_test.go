@@ -105,6 +105,36 @@ func readGroups(t *testing.T, conn *pgx.Conn, read string, all int, s *seen) {
 	}
 }
 
+func TestAReaderOfGroupsThatWaitsForMessagesKeepsNobodyFromReading(t *testing.T) {
+	t.Parallel()
+	for name, poll := range map[string]string{
+		"groups":    "select from pgmq.read_grouped_with_poll('q', 100, 1, 3600, 3600000)",
+		"condition": `select from pgmq.read_with_poll('q', 100, 1, 3600, 3600000, '{"a": 1}')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newFace(t, 0)
+			db.Exec(t, "select pgmq.create('q')")
+			ctx, cancel := context.WithCancel(t.Context())
+			polling, ended := db.Conn(t), make(chan struct{})
+			go func() {
+				defer close(ended)
+				polling.Exec(ctx, poll) //nolint:errcheck // it is cancelled
+			}()
+			pgtest.WaitForRow(t, db, "select count(*) = 1 from pg_stat_activity where wait_event = 'PgSleep'")
+			db.Exec(t, `select pgmq.send_batch('q', array['{"a": 1}', '{"a": 1}', '{"a": 1}']::jsonb[])`)
+			got := ids(t, db, "select msg_id from pgmq.read_grouped('q', 100, 1)")
+			got = append(got, ids(t, db, `select msg_id from pgmq.read('q', 100, 1, '{"a": 1}')`)...)
+			got = append(got, ids(t, db, "select msg_id from pgmq.read('q', 100, 1)")...)
+			if fmt.Sprint(got) != "[1 2 3]" {
+				t.Errorf("read %v beside one that waits", got)
+			}
+			cancel()
+			<-ended
+		})
+	}
+}
+
 func TestAReaderOfGroupsThatStaysInItsTransactionKeepsOthersWaitingShortly(t *testing.T) {
 	t.Parallel()
 	db := newFace(t, 0)

@@ -93,6 +93,35 @@ func TestASenderThatStaysInItsTransactionKeepsNobodyFromNotifying(t *testing.T) 
 	}
 }
 
+func TestSendersNeitherWaitForNorFailByWhoSwitchesNotificationsOffOrOn(t *testing.T) {
+	t.Parallel()
+	db := newFace(t, 0)
+	db.Exec(t, "select pgmq.create('q')")
+	db.Exec(t, "select pgmq.enable_notify_insert('q', 0)")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, call := range []string{"select pgmq.disable_notify_insert('q')", "select pgmq.enable_notify_insert('q', 0)"} {
+		held := begin(t, db.Conn(t))
+		if _, err := held.Exec(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Conn(t).Exec(ctx, "select pgmq.send('q', '1')"); err != nil {
+			t.Errorf("a send while %s is not committed: %v", call, err)
+		}
+		if err := held.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sender := begin(t, db.Conn(t))
+		value[int64](t, sender, "select * from pgmq.send('q', '1')")
+		if _, err := db.Conn(t).Exec(ctx, call); err != nil {
+			t.Errorf("%s while a send is not committed: %v", call, err)
+		}
+		if err := sender.Commit(t.Context()); err != nil {
+			t.Errorf("a send that began before %s: %v", call, err)
+		}
+	}
+}
+
 func TestAMessageWithHeadersGoesToATopic(t *testing.T) {
 	t.Parallel()
 	db := newFace(t, 0)

@@ -8,7 +8,7 @@
 --   throttle_interval_ms  the least time between two notifications, in milliseconds; 0: none
 -- Returns: nothing; list_notify_insert_throttles, and the view: one row a queue.
 -- Raises: P0001, 42P01
--- Locks: ROW EXCLUSIVE on notifies; those of create or drop sequence; until the transaction ends.
+-- Locks: ROW EXCLUSIVE on notifies; enable_notify_insert: that of pgmq.acquire_queue_lock; until the transaction ends.
 create or replace function pgmq.enable_notify_insert(queue_name text, throttle_interval_ms integer default 250)
 returns void
 language plpgsql
@@ -19,9 +19,13 @@ begin
     perform pgmq._refuse(
         format('Queue "%s" does not exist. Create it first using pgmq.create()', queue_name), 'As it says.')
     where to_regclass(format('pgmq.%I', pgmq.format_table_name(queue_name, 'q'))) is null;
+    perform pgmq.acquire_queue_lock(queue_name);
     perform pgmq.disable_notify_insert(queue_name);
+    if to_regclass(pgmq._notified(queue_name)) is null then
+        execute format('create sequence %s minvalue 0', pgmq._notified(queue_name));
+    end if;
+    perform setval(pgmq._notified(queue_name)::regclass, 0);
     insert into pgmq.notifies values (queue_name, throttle_interval_ms);
-    execute format('create sequence if not exists %s minvalue 0', pgmq._notified(queue_name));
     perform setval('pgmq._notifying', 1);
 end
 $$;
@@ -31,8 +35,8 @@ language plpgsql
 as $$
 begin
     delete from pgmq.notifies n where n.queue_name = disable_notify_insert.queue_name;
-    if to_regclass(pgmq._notified(queue_name)) is not null then
-        execute format('drop sequence %s', pgmq._notified(queue_name));
+    if found then -- its sequence stays: a sender that goes by the row as it was needs it
+        return;
     elsif to_regclass(format('pgmq.%I', pgmq.format_table_name(queue_name, 'q'))) is null then
         raise notice 'relation "pgmq.%" does not exist, skipping', pgmq.format_table_name(queue_name, 'q');
     else

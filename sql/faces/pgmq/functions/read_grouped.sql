@@ -27,14 +27,9 @@ create or replace function pgmq.read_grouped_with_poll(
 returns setof pgmq.message_record
 language plpgsql
 as $$
-declare
-    v_stop timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
 begin
-    while clock_timestamp() < v_stop loop
-        return query select * from pgmq.read_grouped(queue_name, vt, qty);
-        exit when found;
-        perform pg_sleep(poll_interval_ms::numeric / 1000);
-    end loop;
+    return query
+    select * from pgmq._poll_picked(queue_name, vt, 'grouped', null, qty, max_poll_seconds, poll_interval_ms);
 end
 $$;
 create or replace function pgmq.read_grouped_rr(queue_name text, vt integer, qty integer)
@@ -51,14 +46,9 @@ create or replace function pgmq.read_grouped_rr_with_poll(
 returns setof pgmq.message_record
 language plpgsql
 as $$
-declare
-    v_stop timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
 begin
-    while clock_timestamp() < v_stop loop
-        return query select * from pgmq.read_grouped_rr(queue_name, vt, qty);
-        exit when found;
-        perform pg_sleep(poll_interval_ms::numeric / 1000);
-    end loop;
+    return query
+    select * from pgmq._poll_picked(queue_name, vt, 'rr', null, qty, max_poll_seconds, poll_interval_ms);
 end
 $$;
 create or replace function pgmq.read_grouped_head(queue_name text, vt integer, qty integer)
@@ -75,13 +65,8 @@ create or replace function pgmq.read_grouped_head_with_poll(
 returns setof pgmq.message_record
 language plpgsql
 as $$
-declare
-    v_stop timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
 begin
-    while clock_timestamp() < v_stop loop
-        return query select * from pgmq.read_grouped_head(queue_name, vt, qty);
-        exit when found;
-        perform pg_sleep(poll_interval_ms::numeric / 1000);
-    end loop;
+    return query
+    select * from pgmq._poll_picked(queue_name, vt, 'head', null, qty, max_poll_seconds, poll_interval_ms);
 end
 $$;

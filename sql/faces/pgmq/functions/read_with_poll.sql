@@ -17,6 +17,11 @@ as $$
 declare
     v_stop timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
 begin
+    if conditional <> '{}' then
+        return query select * from pgmq._poll_picked(
+            queue_name, vt, 'condition', conditional, qty, max_poll_seconds, poll_interval_ms);
+        return;
+    end if;
     while clock_timestamp() < v_stop loop
         return query select * from pgmq.read(queue_name, vt, qty, conditional);
         exit when found;

@@ -1,8 +1,11 @@
--- pgmq._pick(p_queue, p_how, p_condition, p_qty), pgmq._read_picked(p_queue, p_vt, p_how, p_condition, p_qty)
+-- pgmq._pick(p_queue, p_how, p_condition, p_qty), pgmq._read_picked(p_queue, p_vt, p_how, p_condition, p_qty),
+-- pgmq._poll_picked(p_queue, p_vt, p_how, p_condition, p_qty, p_seconds, p_every)
 -- Reads that do not take what comes first. _pick: which messages it shall be. It lists the whole queue, as PGMQ does.
 -- _read_picked: takes each of them from where it stands, if it may still be read, and keeps it among the delayed until
 -- p_vt seconds have passed, as pgmq.set_vt. Of a group, which is what the header x-pgmq-group says, the messages behind
 -- one that somebody else has taken meanwhile are left. Reads by group take turns, so that none sees half of another.
+-- _poll_picked: waits until there is something to pick. It locks nothing before, and ends when it has tried to read,
+-- with or without success: else its locks would keep others out while it sleeps.
 --
 -- Parameters:
 --   p_queue      the queue
@@ -11,6 +14,8 @@
 --   p_condition  what the messages must contain
 --   p_vt         seconds; 0 or less: whoever reads next may have them
 --   p_qty        messages at most; null = all
+--   p_seconds    it waits so long at most
+--   p_every      it looks again after so many milliseconds
 -- Returns: _pick: messages and their groups, in the order in which they are taken; _read_picked: the messages, in the
 -- same order.
 -- Raises: 42P01, 23502, 2201W, WR012, WR016, WR019
@@ -79,6 +84,23 @@ begin
         elsif p_how <> 'condition' then
             v_taken := v_taken || p.fifo_group;
         end if;
+    end loop;
+end
+$$;
+create or replace function pgmq._poll_picked(
+    p_queue text, p_vt int, p_how text, p_condition jsonb, p_qty int, p_seconds int, p_every int)
+returns setof pgmq.message_record
+language plpgsql
+as $$
+declare
+    v_stop timestamptz := clock_timestamp() + make_interval(secs => p_seconds);
+begin
+    while clock_timestamp() < v_stop loop
+        if exists (select from pgmq._pick(p_queue, p_how, p_condition, p_qty)) then
+            return query select * from pgmq._read_picked(p_queue, p_vt, p_how, p_condition, p_qty);
+            return;
+        end if;
+        perform pg_sleep(p_every::numeric / 1000);
     end loop;
 end
 $$;
